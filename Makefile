@@ -163,7 +163,7 @@ lock:
 	$(COMPILE) --extra all pyproject.toml -o requirements.lock
 	$(COMPILE) --extra tui -c requirements.lock pyproject.toml -o requirements/run.lock
 	$(COMPILE) --extra tui --extra agent -c requirements.lock pyproject.toml -o requirements/mcp.lock
-	$(COMPILE) --extra tui --extra agent --extra remote -c requirements.lock pyproject.toml -o requirements/remote.lock
+	$(COMPILE) --extra tui --extra agent --extra gateway -c requirements.lock pyproject.toml -o requirements/remote.lock
 	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
 	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
 	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock

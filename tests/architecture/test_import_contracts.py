@@ -49,9 +49,12 @@ WRONG = [
         "conformance.checks.client.v2",
         "The conformance kit: checks",
     ),
+    ("gateway/configuration/rights.py", "gateway.access.access", "The gateway: its rooms"),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
     ("builtin/workspace.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
     ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),
+    ("gateway/engine/log_watch.py", "gateway.engine.memory", "The engine of the gateway: its mod"),
+    ("gateway/engine/limits.py", "store.interface", "The engine of the gateway: what uses it"),
     ("mcp/results.py", "mcp.servers", "Rooms do not import each other in circles"),
 ]
 

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from accord.errors import StoreError
 from accord.schema import v2
 from accord.store import SessionRecord
 from accord.store.database_file import open_file
-from accord.store.migrations import APPLICATION_ID, STEPS, bring_up_to_date
+from accord.store.migrations import APPLICATION_ID, SESSION_STORE, STEPS, bring_up_to_date
 from accord.store.rescue import rescue
 from accord.store.sqlite import SqliteStore
 from accord.store.store_errors import explained
@@ -157,9 +158,10 @@ def test_an_old_file_is_brought_up_to_date_once(tmp_path: Path) -> None:
     """Issue: schema migrations; each step with its number, in one transaction."""
     path = tmp_path / "s.sqlite3"
     steps = (*STEPS, "CREATE TABLE extra (a); INSERT INTO extra VALUES (1)")
+    newer = replace(SESSION_STORE, migrations=steps)
     with closing(open_file(path, "FULL")) as db:
-        bring_up_to_date(db, str(path), steps)
-        bring_up_to_date(db, str(path), steps)
+        bring_up_to_date(db, str(path), newer)
+        bring_up_to_date(db, str(path), newer)
         assert db.execute("SELECT * FROM extra").fetchall() == [(1,)]
         assert db.execute("PRAGMA user_version").fetchone() == (2,)
         assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
@@ -168,9 +170,10 @@ def test_an_old_file_is_brought_up_to_date_once(tmp_path: Path) -> None:
 def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     """Ours: half a migration would be worse than none."""
     path = tmp_path / "s.sqlite3"
+    bad = replace(SESSION_STORE, migrations=(*STEPS, "CREATE TABLE extra (a); NONSENSE"))
     with closing(open_file(path, "NORMAL")) as db:
         with pytest.raises(sqlite3.Error):
-            bring_up_to_date(db, str(path), (*STEPS, "CREATE TABLE extra (a); NONSENSE"))
+            bring_up_to_date(db, str(path), bad)
         assert db.execute("PRAGMA user_version").fetchone() == (1,)
         assert not db.execute("SELECT * FROM sqlite_master WHERE name = 'extra'").fetchall()
 

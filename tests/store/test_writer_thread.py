@@ -143,3 +143,17 @@ async def test_a_file_that_turns_out_damaged_is_not_written_to_by_closing_it(
         await writer.submit(keep(2))
     await writer.aclose()
     assert [file.read_bytes() for file in files] == before
+
+
+async def test_what_comes_then_is_done_whoever_waits(writer: Writer) -> None:
+    """Ours: the gateway tells readers of an event, also if its writer was cancelled."""
+    go_on, told = held(writer), list[int]()
+    first, second, third = (writer.submit(keep(n), then=told.append) for n in (1, 2, 13))
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await second
+    go_on.set()
+    with pytest.raises(ValueError, match="unlucky"):
+        await third
+    await first
+    assert told == [1, 2]

@@ -65,6 +65,10 @@ class Table:
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
+    def holds_table(self, name: str) -> bool:
+        """Whether a key that may have two forms has a table."""
+        return isinstance(self._values.get(name), dict)
+
     def wrong(self, name: str, reason: str) -> ConfigError:
         """Return the error for a key of this table."""
         key = _joined(self._key, name)
@@ -107,6 +111,17 @@ class Table:
         if not all(isinstance(one, str) for one in value):
             raise self.wrong(name, "must be a list of texts")
         return tuple(value)
+
+    def one_or_more(self, name: str) -> tuple[str, ...] | None:
+        """Return a list of texts, none of them empty; a single text is a list of one."""
+        if isinstance(self._values.get(name), list):
+            found = self.texts(name)
+        else:
+            one = self.text(name)
+            found = None if one is None else (one,)
+        if found is not None and not all(text.strip() for text in found):
+            raise self.wrong(name, "must not be empty")
+        return found
 
     def words(self, name: str) -> tuple[str, ...] | None:
         """Return a command: a list of words, or a text that is split as in a shell."""

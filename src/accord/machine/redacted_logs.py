@@ -22,6 +22,7 @@ LOGGERS: Final = (
     "accord.client",
     "accord.connection",
     "accord.configuration",
+    "accord.gateway",
     "accord.machine",
     "accord.mcp",
     "accord.proxy",

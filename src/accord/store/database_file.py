@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
-from accord.store.migrations import bring_up_to_date, check_schema
+from accord.store.file_format import FileFormat
+from accord.store.migrations import SESSION_STORE, bring_up_to_date, check_schema
 from accord.store.store_errors import damaged, explained, sqlite_code
 from accord.store.wal_check import has_content, lost_transactions
 
@@ -33,32 +34,35 @@ BUSY_SECONDS_STEP = 0.005
 LOG_FILE_BYTES_MAX = 16 * 1024 * 1024
 
 
-def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
-    """Open a store, create it if necessary, and migrate it.
+def open_file(
+    path: Path, synchronous: Synchronous, file_format: FileFormat = SESSION_STORE
+) -> sqlite3.Connection:
+    """Open a file of this format, create it if necessary, and migrate it.
 
     The caller guards the connection: it may be used by one thread at a time.
 
     Raises:
-        StoreError: the file is unreachable, damaged, newer than this program, or not a store.
+        StoreError: the file is unreachable, damaged, newer than this program, or not of
+            this format.
     """
     try:
-        _look(path)
+        _look(path, file_format)
         _make(path)
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS_MAX, isolation_level=None, check_same_thread=False
         )
     except (OSError, sqlite3.Error) as error:
-        raise explained(error, path) from None
+        raise explained(error, path, file_format=file_format) from None
     # Invalid text is shown with replacement characters; it must not hide all other rows.
     connection.text_factory = _text
     try:
-        _prepare(connection, path, synchronous)
+        _prepare(connection, path, synchronous, file_format)
     except BaseException as error:
         close_unchanged(connection, path)
         if isinstance(error, StoreError) or not isinstance(error, Exception):
             raise
         # Of any kind: damage makes SQLite and its Python module fail in many ways.
-        raise explained(error, path) from None
+        raise explained(error, path, file_format=file_format) from None
     return connection
 
 
@@ -66,7 +70,7 @@ HEADER_BYTES = 100
 """The size of a database header."""
 
 
-def _look(path: Path) -> None:
+def _look(path: Path, file_format: FileFormat) -> None:
     """Check the schema and the log with a connection that cannot change the file.
 
     A connection for writing may change it: closing moves the log into the file.
@@ -76,7 +80,7 @@ def _look(path: Path) -> None:
     """
     deadline = time.monotonic() + BUSY_SECONDS_MAX
     seen = None
-    while (problem := _problem(path)) is not None:
+    while (problem := _problem(path, file_format)) is not None:
         # Another process may have been writing: believe only what a second look confirms.
         state = (str(problem), *_state(path))
         if state == seen or time.monotonic() > deadline:
@@ -94,7 +98,7 @@ def _state(path: Path) -> tuple[int, ...]:
     return about.st_ino, about.st_size, about.st_mtime_ns, os.path.exists(f"{path}-journal")
 
 
-def _problem(path: Path) -> StoreError | None:
+def _problem(path: Path, file_format: FileFormat) -> StoreError | None:
     # Before the file, which has content before its log: another process may be creating both.
     has_log = has_content(f"{path}-wal")
     try:
@@ -110,10 +114,11 @@ def _problem(path: Path) -> StoreError | None:
             return None
     if size == 0:
         # SQLite would delete the log.
-        return damaged("it is empty, but its log is not", path) if has_log else None
+        problem = damaged("it is empty, but its log is not", path, file_format=file_format)
+        return problem if has_log else None
     if size < HEADER_BYTES:
         # SQLite would treat it as empty, and overwrite it.
-        return damaged("it is too short", path)
+        return damaged("it is too short", path, file_format=file_format)
     # A rollback journal is there while a process creates the store, or if one was killed then.
     # The file may be half-written: SQLite's locks and its recovery are needed to read it.
     is_locked = has_log or os.path.exists(f"{path}-journal")
@@ -124,17 +129,20 @@ def _problem(path: Path) -> StoreError | None:
             f"{path.absolute().as_uri()}?{how}", uri=True, timeout=BUSY_SECONDS_MAX
         )
     except sqlite3.Error as error:
-        return explained(error, path)
+        return explained(error, path, file_format=file_format)
     try:
-        check_schema(connection, str(path))
+        check_schema(connection, str(path), file_format)
         lost = lost_transactions(str(path)) if has_log else None
     except Exception as error:  # noqa: BLE001 - of any kind, see above
-        problem = error if isinstance(error, StoreError) else explained(error, path)
+        if isinstance(error, StoreError):
+            problem = error
+        else:
+            problem = explained(error, path, file_format=file_format)
         # Busy, to be recovered, or a read-only folder: opening it for writing reports that.
         return None if problem.reason in ("store_unreachable", "store_full") else problem
     finally:
         connection.close()
-    return None if lost is None else damaged(lost, path)
+    return None if lost is None else damaged(lost, path, file_format=file_format)
 
 
 def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
@@ -165,7 +173,9 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
+def _prepare(
+    connection: sqlite3.Connection, path: Path, synchronous: Synchronous, file_format: FileFormat
+) -> None:
     """Migrate the file and choose how it is written.
 
     SQLite does not always wait while several processes create one file, so try again.
@@ -179,7 +189,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronou
                 connection.execute("PRAGMA page_size = 8192")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             # First, because it reads: a file that is not ours must not be changed below.
-            bring_up_to_date(connection, str(path))
+            bring_up_to_date(connection, str(path), file_format)
             _make_private(path)
             connection.execute("PRAGMA journal_mode = WAL")
             break

@@ -12,9 +12,9 @@ What always holds
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 
 from accord.errors import StoreError
+from accord.store.file_format import FileFormat
 
 # "Acrd": tells our files from those of other programs.
 APPLICATION_ID = 0x41637264
@@ -70,19 +70,31 @@ COLUMNS = {
 }
 """The columns of the newest format."""
 
+SESSION_STORE = FileFormat(
+    application_id=APPLICATION_ID,
+    migrations=STEPS,
+    columns=COLUMNS,
+    last_rows=("SELECT max(number) FROM sessions", "SELECT max(session) FROM events"),
+    noun="a session store",
+    failure="cannot store sessions",
+    elsewhere="set ACCORD_STATE_DIR to",
+    rescue_command="accord sessions rescue",
+)
+
 
 def bring_up_to_date(
-    connection: sqlite3.Connection, path: str, steps: Sequence[str] = STEPS
+    connection: sqlite3.Connection, path: str, file_format: FileFormat = SESSION_STORE
 ) -> None:
     """Run the migrations that this file has not had.
 
     Raises:
-        StoreError: the file is newer than this program, or is not a store.
+        StoreError: the file is newer than this program, or is not of this format.
     """
+    steps = file_format.migrations
     # In one transaction, because another process may be creating the file.
     connection.execute("BEGIN")
     try:
-        stored = _format(connection, path, len(steps))
+        stored = _stored(connection, path, file_format)
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -91,12 +103,12 @@ def bring_up_to_date(
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster.
-        for number in range(_format(connection, path, len(steps)), len(steps)):
+        for number in range(_stored(connection, path, file_format), len(steps)):
             # Not `executescript`, which would end the transaction first.
             for statement in steps[number].split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {file_format.application_id}")
         connection.execute("COMMIT")
     except BaseException:
         # Some errors have already ended the transaction.
@@ -105,43 +117,47 @@ def bring_up_to_date(
         raise
 
 
-def check_schema(connection: sqlite3.Connection, path: str) -> None:
+def check_schema(
+    connection: sqlite3.Connection, path: str, file_format: FileFormat = SESSION_STORE
+) -> None:
     """Check the format and the tables of a file that may be damaged, without changing it.
 
     Raises:
-        StoreError: it is newer than this program, or is not a store.
+        StoreError: it is newer than this program, or is not of this format.
         sqlite3.Error: it cannot be read.
     """
-    stored = _format(connection, path, len(STEPS))
-    if stored < len(STEPS):
+    stored = _stored(connection, path, file_format)
+    if stored < len(file_format.migrations):
         return
-    for table, columns in COLUMNS.items():
+    for table, columns in file_format.columns.items():
         # Fails if a table or column is missing.
         connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0")
-    # The place of the next rows, without which nothing can be added.
-    for query in ("SELECT max(number) FROM sessions", "SELECT max(session) FROM events"):
+    for query in file_format.last_rows:
         connection.execute(query).fetchone()
 
 
-def _format(connection: sqlite3.Connection, path: str, newest: int) -> int:
+def _stored(connection: sqlite3.Connection, path: str, file_format: FileFormat) -> int:
+    """Return the number of migrations that the file has had."""
+    newest = len(file_format.migrations)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (stored,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     is_fresh = application == 0 and stored == 0 and tables == 0
-    if not is_fresh and (application != APPLICATION_ID or stored < 1):
+    if not is_fresh and (application != file_format.application_id or stored < 1):
+        command = file_format.rescue_command
+        rescue = "" if command is None else f" (`{command}` recovers what can be read)"
         raise StoreError(
             "store_damaged",
             f"{path} is a database of another program, or damaged; it was not changed: move it"
-            " away, or set ACCORD_STATE_DIR to another folder (`accord sessions rescue` recovers"
-            " what can be read)",
+            f" away, or {file_format.elsewhere} another folder{rescue}",
             path=path,
         )
     if stored > newest:
         raise StoreError(
             "store_newer",
             f"{path} was written by a newer version of accord (its format is {stored}, this"
-            f" program knows {newest}); it was not changed: update accord, or set"
-            " ACCORD_STATE_DIR to another folder",
+            f" program knows {newest}); it was not changed: update accord, or"
+            f" {file_format.elsewhere} another folder",
             path=path,
             version=stored,
         )

@@ -8,6 +8,8 @@ import sqlite3
 from pathlib import Path
 
 from accord.errors import StoreError
+from accord.store.file_format import FileFormat
+from accord.store.migrations import SESSION_STORE
 
 UNREACHABLE = frozenset(
     {
@@ -46,18 +48,28 @@ def _short(why: str) -> str:
     return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
 
 
-def damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
+def damaged(
+    why: str, path: Path, is_written: bool = False, file_format: FileFormat = SESSION_STORE
+) -> StoreError:
     """Return the error about a file whose content cannot be trusted."""
     state = "will not be written to" if is_written else "was not changed"
+    command = file_format.rescue_command
+    rescue = (
+        "" if command is None else f" `{command}` recovers what can be read into a new store, or"
+    )
     text = (
-        f"{path} is damaged or not a session store ({_short(why)}); it {state}:"
-        " `accord sessions rescue` recovers what can be read into a new store, or move it away,"
-        " with its -wal and -shm files, to start with an empty one"
+        f"{path} is damaged or not {file_format.noun} ({_short(why)}); it {state}:{rescue}"
+        " move it away, with its -wal and -shm files, to start with an empty one"
     )
     return StoreError("store_damaged", text, path=str(path))
 
 
-def explained(error: Exception, path: Path, is_written: bool = False) -> StoreError:
+def explained(
+    error: Exception,
+    path: Path,
+    is_written: bool = False,
+    file_format: FileFormat = SESSION_STORE,
+) -> StoreError:
     """Return an error that says what happened to the file and what to do.
 
     `is_written` means that this process wrote to it before it found the damage.
@@ -68,11 +80,11 @@ def explained(error: Exception, path: Path, is_written: bool = False) -> StoreEr
         text = f"no space left for {path}; free some disk space and try again"
         return StoreError("store_full", text, **details)
     if not isinstance(error, OSError) and code not in UNREACHABLE:
-        return damaged(str(error) or type(error).__name__, path, is_written)
+        return damaged(str(error) or type(error).__name__, path, is_written, file_format)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     text = (
-        f"cannot store sessions in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"
-        " to a writable folder"
+        f"{file_format.failure} in {path}: {why}; make it writable, or"
+        f" {file_format.elsewhere} a writable folder"
     )
     return StoreError("store_unreachable", text, **details)
 

@@ -29,6 +29,8 @@ from anyio.lowlevel import current_token
 
 from accord.errors import StoreError
 from accord.store.database_file import Synchronous, close_unchanged, open_file
+from accord.store.file_format import FileFormat
+from accord.store.migrations import SESSION_STORE
 from accord.store.store_errors import explained
 
 T = TypeVar("T")
@@ -40,11 +42,17 @@ GROUP_MAX = 1000
 class Pending(Generic[T]):
     """Queued work; await it for its result.  Cancelling the wait does not undo it."""
 
-    __slots__ = ("_error", "_event", "_loop", "_result", "_settled", "reads", "work")
+    __slots__ = ("_error", "_event", "_loop", "_result", "_settled", "_then", "reads", "work")
 
-    def __init__(self, work: Callable[[sqlite3.Connection], T], reads: bool = False) -> None:
+    def __init__(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        reads: bool = False,
+        then: Callable[[T], None] | None = None,
+    ) -> None:
         self.work = work
         self.reads = reads
+        self._then = then
         self._event = anyio.Event()
         self._loop: Any = current_token().native_token
         self._settled = False
@@ -62,6 +70,8 @@ class Pending(Generic[T]):
 
     def tell(self) -> None:
         """Wake the caller; called in the thread of its event loop."""
+        if self._then is not None and self._error is None:
+            self._then(self._result)
         self._event.set()
 
     def __await__(self) -> Generator[Any, Any, T]:
@@ -76,9 +86,15 @@ class Pending(Generic[T]):
 class Writer:
     """Guards the connection: only its own thread uses it."""
 
-    def __init__(self, path: Path, synchronous: Synchronous = "NORMAL") -> None:
+    def __init__(
+        self,
+        path: Path,
+        synchronous: Synchronous = "NORMAL",
+        file_format: FileFormat = SESSION_STORE,
+    ) -> None:
         self._path = path
         self._synchronous: Synchronous = synchronous
+        self._format = file_format
         self._queue: SimpleQueue[Pending[Any]] = SimpleQueue()
         self._connection: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
@@ -87,13 +103,22 @@ class Writer:
         self._damage: StoreError | None = None
         self.commits = 0
 
-    def submit(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> Pending[T]:
+    def submit(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        reads: bool = False,
+        then: Callable[[T], None] | None = None,
+    ) -> Pending[T]:
         """Queue work; await the returned object for the result.  `reads` work does not write.
+
+        `then` is called with the result in the event loop, in the order of the queue, before the
+        caller is woken and whether or not it still waits.  It must not raise.
 
         Raises (when awaited):
             StoreError: the store cannot be reached, or has no space, or is damaged.
         """
-        pending = Pending(work, reads)
+        pending = Pending(work, reads, then)
         self._queue.put(pending)
         if self._thread is None:
             self._start()
@@ -173,7 +198,7 @@ class Writer:
             raise StoreError(self._damage.reason, str(self._damage), **self._damage.details)
         connection = self._connection
         if connection is None:
-            connection = self._connection = open_file(self._path, self._synchronous)
+            connection = self._connection = open_file(self._path, self._synchronous, self._format)
         # A reader does not wait for writers in other processes.
         connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
         try:
@@ -190,13 +215,18 @@ class Writer:
     def _as_told(self, error: Exception) -> Exception:
         """Return the error for the caller: the file, the problem, and what helps."""
         if isinstance(error, sqlite3.Error | UnicodeError | OSError):
-            problem = explained(error, self._path, is_written=self.commits > 0)
+            problem = explained(error, self._path, self.commits > 0, self._format)
             if problem.reason == "store_damaged" and self._damage is None:
                 # It already says that the file is not written to.
                 self._damage = problem
             return problem
-        if isinstance(error, StoreError) and error.reason == "session_damaged":
-            text = f"{error}; `accord sessions rescue` recovers what can be read of {self._path}"
+        command = self._format.rescue_command
+        if (
+            command is not None
+            and isinstance(error, StoreError)
+            and error.reason == "session_damaged"
+        ):
+            text = f"{error}; `{command}` recovers what can be read of {self._path}"
             return StoreError(error.reason, text, path=str(self._path), **error.details)
         return error
 

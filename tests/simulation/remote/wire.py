@@ -105,6 +105,7 @@ class RemoteWire:
 
         async def start(server: RemoteServer) -> None:
             """Start the played HTTP server in the place of granian."""
+            assert isinstance(server.application, RemoteApplication)
             played = wire._make_server(server.application)
             played.listen(server.socket_path)
             server._granian = played  # type: ignore[assignment]

@@ -123,6 +123,11 @@ class RemoteApplication:
             return Refusal(UNAUTHORIZED, "Credentials are missing or were refused")
         return principal
 
+    def connections_at(self, path: str) -> Connections:
+        """Return the connections to the agent; there is one path."""
+        del path
+        return self.connections
+
     async def _answer(
         self, request: RemoteRequest, admitted: str | Refusal, receive: Receive, send: Send
     ) -> HttpAnswer | None:

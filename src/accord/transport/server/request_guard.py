@@ -52,7 +52,11 @@ class RequestGuard:
         if not self._knows(host):
             return Refusal(MISDIRECTED, "This host name is not served here; see the option hosts")
         origin = request.headers.get("origin")
-        if origin is not None and not self.allows(origin) and not _is_own(origin, host, request):
+        if (
+            origin is not None
+            and not self.allows(origin)
+            and not is_own_origin(origin, host, request)
+        ):
             return Refusal(FORBIDDEN, "Web pages of this origin are refused; see origins")
         return None
 
@@ -125,7 +129,7 @@ def _is_local(request: RemoteRequest) -> bool:
     )
 
 
-def _is_own(origin: str, host: str, request: RemoteRequest) -> bool:
+def is_own_origin(origin: str, host: str, request: RemoteRequest) -> bool:
     """Whether a page comes from the very address that it sends its request to.
 
     A page without TLS is not of a server with it: anybody on the way could have written it.  The
@@ -136,4 +140,12 @@ def _is_own(origin: str, host: str, request: RemoteRequest) -> bool:
     return scheme in allowed and rest == host
 
 
-__all__ = ["LOOPBACK_HOSTS", "Refusal", "RequestGuard", "guard_of", "is_loopback", "without_port"]
+__all__ = [
+    "LOOPBACK_HOSTS",
+    "Refusal",
+    "RequestGuard",
+    "guard_of",
+    "is_loopback",
+    "is_own_origin",
+    "without_port",
+]

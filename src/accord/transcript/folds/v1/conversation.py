@@ -82,6 +82,8 @@ def _begins_nothing(
 
 def _user_message_chunk(view: View, update: v1.UserMessageChunk) -> Update:
     message, text = view.user_chunk(or_none(update.message_id), update.content)
+    if isinstance(update.meta, dict):
+        message.patch_meta(update.meta)
     return UserMessageChanged(message, text, update)
 
 

@@ -17,16 +17,18 @@ from collections import deque
 from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from accord.errors import ConfigError
 from accord.machine.redacted_logs import logger, place_of
 from accord.transport.readiness import context_of_asyncio
-from accord.transport.server.application import RemoteApplication
+from accord.transport.remote_limits import RemoteLimits
+from accord.transport.server.connections import Connections
 from accord.transport.server.listener.byte_relay import relay
 from accord.transport.server.listener.protocol_choice import choose_protocol, head_length
 from accord.transport.server.peer_liveness import is_gone, keep_alive, tcp_info
-from accord.transport.server.request_guard import Refusal, is_loopback
+from accord.transport.server.request_guard import Refusal, RequestGuard, is_loopback
+from accord.transport.server.requests import Receive, RemoteRequest, Scope, Send
 from accord.transport.server.websocket.handshake import Handshake
 from accord.transport.server.websocket.native_socket import NativeSocket
 
@@ -51,12 +53,44 @@ SOCKET_BUFFER_BYTES: Final = 256 * 1024
 _BAD_HEAD: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n"
 
 
+class Application(Protocol):
+    """What can be served: an agent at a URL, or a gateway with several."""
+
+    is_encrypted: bool
+
+    @property
+    def limits(self) -> RemoteLimits:
+        """The bounds of every connection."""
+        ...
+
+    @property
+    def guard(self) -> RequestGuard:
+        """What is refused before it is read."""
+        ...
+
+    async def admit(self, request: RemoteRequest) -> str | Refusal:
+        """Return the principal of a request, or why the request is refused."""
+        ...
+
+    def connections_at(self, path: str) -> Connections:
+        """Return the connections of the agent at a path that was admitted."""
+        ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or the life of the server."""
+        ...
+
+    async def aclose(self) -> None:
+        """End every connection; new ones are refused."""
+        ...
+
+
 class RemoteServer:
     """Serves an application at an address until it is closed.  Use it as a context manager."""
 
     def __init__(
         self,
-        application: RemoteApplication,
+        application: Application,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -219,7 +253,8 @@ class RemoteServer:
             return
         if transport.is_closing():
             return
-        socket = handshake.accept(application.connections, application.limits, request, admitted)
+        connections = application.connections_at(request.path)
+        socket = handshake.accept(connections, application.limits, request, admitted)
         if socket is None:
             return
         transport.set_protocol(socket)

@@ -1,0 +1,1 @@
+"""Hosting: agents of any kind behind HTTP and WebSocket, for several users."""

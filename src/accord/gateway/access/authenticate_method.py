@@ -1,0 +1,67 @@
+"""`authenticate` of the 2026-02 draft, for logins at the gateway itself (dialect.md, 3.2).
+
+A client of a gateway has shown who it is before it could send this.  So the method confirms that:
+credentials of somebody else are refused, and nobody becomes somebody else within a connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from accord.gateway.access.access import Access
+from accord.gateway.access.credentials import CredentialRefused, read_draft_login
+from accord.gateway.access.principal import Principal
+from accord.machine.redacted_logs import logger
+
+NOT_OFFERED = "This gateway has the methods api_key and oauth2"
+REFUSED = "The credentials were refused"
+
+_log = logger("accord.gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLogin:
+    """The outcome: who it is, if the login succeeded, and the result for the client."""
+
+    principal: Principal | None
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+async def authenticate(access: Access, sender: Principal, params: object) -> DraftLogin:
+    """Check the credentials of `authenticate`, sent on a connection of this principal.
+
+    Raises:
+        RequestError: the parameters are not valid (-32602).
+    """
+    try:
+        credential = read_draft_login(params)
+        if credential is None:
+            return _failed(NOT_OFFERED)
+        principal = await access.check(credential)
+        if principal.name != sender.name:
+            raise CredentialRefused("another_principal")
+    except CredentialRefused as refused:
+        _log.info("a login of %s was refused: %s", sender.name, refused.reason)
+        return _failed(REFUSED)
+    result: dict[str, Any] = {"success": True}
+    if principal.expires_at is not None:
+        expires = _iso(principal.expires_at)
+        if expires is not None:
+            result["expiresAt"] = expires
+    return DraftLogin(principal, result)
+
+
+def _failed(reason: str) -> DraftLogin:
+    return DraftLogin(None, {"success": False, "error": reason})
+
+
+def _iso(seconds: float) -> str | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+__all__ = ["DraftLogin", "authenticate"]

@@ -1,0 +1,1 @@
+"""The file of `accord serve --config`: agents, users, identity provider, limits, listener."""
