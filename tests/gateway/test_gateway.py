@@ -8,7 +8,7 @@ import pytest
 from accord import Agent, RequestFailed, Turn
 from accord.gateway.engine.memory import MemoryDisk
 from tests.gateway.hosting import echoing_agent, hosting
-from tests.gateway.sessions.test_collaboration import texts, until
+from tests.gateway.sessions.test_hosted_session import texts, until
 
 pytestmark = pytest.mark.anyio
 
