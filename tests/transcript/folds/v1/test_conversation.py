@@ -68,6 +68,14 @@ def test_a_chunk_without_an_id_continues_a_message_that_has_one() -> None:
     assert fold.texts() == [("agent", "123"), ("agent", "4")]
 
 
+def test_metadata_of_a_prompt_stays_with_it() -> None:
+    """Ours: version 1 has no whole prompt, so a gateway puts its author beside a chunk."""
+    fold = folding_v1()
+    fold("user_message_chunk", messageId="u", content=text("a"), meta_={"author": {"user": "ada"}})
+    fold("user_message_chunk", messageId="u", content=text("b"))
+    assert [entry["meta"] for entry in fold.dumped("timeline")] == [{"author": {"user": "ada"}}]
+
+
 def test_an_update_says_what_came_and_where_it_went() -> None:
     """Ours: kind, live entity, new text, the struct."""
     fold = folding_v1()

@@ -103,10 +103,11 @@ def test_metadata_of_a_chunk_changes_nothing_stored() -> None:
     fold = folding_v2()
     fold("agent_message", messageId="m", meta_={"a": 1})
     fold("agent_message_chunk", messageId="m", content=text("x"), meta_={"a": 2, "b": 3})
+    fold("user_message_chunk", messageId="u", content=text("y"), meta_={"b": 3})
     item = {"type": "content", "content": text("x")}
     fold("tool_call_content_chunk", toolCallId="c", content=item, meta_={"b": 3})
     fold("terminal_output_chunk", terminalId="t", data="", meta_={"b": 3})
-    assert [entry["meta"] for entry in fold.dumped("timeline")] == [{"a": 1}, {}, {}]
+    assert [entry["meta"] for entry in fold.dumped("timeline")] == [{"a": 1}, {}, {}, {}]
 
 
 # Tool calls

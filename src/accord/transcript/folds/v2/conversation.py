@@ -59,8 +59,6 @@ def _is_empty(content: v2.ContentBlock) -> bool:
 
 def _user_message_chunk(view: View, update: v2.UserMessageChunk) -> Update:
     message, text = view.user_chunk(update.message_id, update.content)
-    if isinstance(update.meta, dict):
-        message.patch_meta(update.meta)
     return UserMessageChanged(message, text, update)
 
 
