@@ -72,6 +72,7 @@ class HostedAgent:
     async def _find_out(self) -> Profile:
         found: list[Literal["v1", "v2", "draft"]] = []
         transport = Translated(lambda: self._connect(None), to="v1", found=found.append)
+        answer = Raw(b"{}")
         async with anyio.create_task_group() as tasks:
             process = AgentProcess(self.name, transport, tasks)
             try:

@@ -116,6 +116,7 @@ class SessionWriter:
 
     async def _write_some(self) -> None:
         some = [self._waiting[at] for at in range(min(len(self._waiting), EVENTS_PER_APPEND_MAX))]
+        last = self.last_seq
         # Cancelling would not take back what is on its way to the disk.
         with anyio.CancelScope(shield=True):
             last = await self._log.append([(one.kind, one.body) for one in some])
