@@ -20,7 +20,13 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.error_context import add_last_message
 from accord.client.session.retry import Repeat, RetrySchedule
 from accord.client.session.transcript_span import TranscriptSpan
-from accord.client.session.turn_end import ForegroundWork, Outcome, Verdict, failure_of
+from accord.client.session.turn_end import (
+    ForegroundWork,
+    Outcome,
+    Verdict,
+    failure_of,
+    only_says_stopped,
+)
 from accord.client.session.update_inbox import Inbox
 from accord.client.wire.wire_interface import Request, unreadable
 from accord.errors import (
@@ -29,7 +35,6 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.machine.redacted_logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
@@ -279,7 +284,7 @@ class Exchange:
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
             error = unreadable(self._request[0], error)
-        if isinstance(error, RequestCancelled) or (self.is_cancelled and _is_stopped(error)):
+        if isinstance(error, RequestCancelled) or self._was_stopped(error):
             self._refused()
             self._finish(Outcome("cancelled"))
         elif isinstance(error, RequestFailed):
@@ -431,7 +436,7 @@ class Exchange:
         if not self.is_over:
             if outcome.stop_reason == "error":
                 error = failure_of(outcome.error)
-                if self.is_cancelled and _is_stopped(error):
+                if self._was_stopped(error):
                     outcome = Outcome("cancelled", outcome.usage)
                 elif self._is_repeated(error, inserted=True):
                     return
@@ -440,6 +445,12 @@ class Exchange:
             self.stop_reason = outcome.stop_reason
             self.usage = outcome.usage
         self._close()
+
+    def _was_stopped(self, error: Exception) -> bool:
+        stopped = self.is_cancelled and only_says_stopped(error)
+        if stopped:
+            _log.info("the agent ended a cancelled prompt with an error: %s", error)
+        return stopped
 
     def fail(self, error: Exception) -> None:
         """End the exchange with an error."""
@@ -474,15 +485,3 @@ class Exchange:
         self._wake()
         self.inbox.close()
         self._session.exchange_ended(self)
-
-
-def _is_stopped(error: Exception) -> bool:
-    """Whether the error of a cancelled prompt only says that the prompt was stopped.
-
-    Some agents answer with an internal error when the cancel ends their model's request.  Other
-    errors have a cause that the user should see.
-    """
-    internal = isinstance(error, RequestFailed) and error.code == INTERNAL_ERROR
-    if internal:
-        _log.info("the agent answered a cancelled prompt with an error: %s", error)
-    return internal or isinstance(error, AuthenticationRequired)

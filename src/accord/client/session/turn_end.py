@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from accord.errors import request_failed
-
-INTERNAL_ERROR = -32603
+from accord.errors import AuthenticationRequired, RequestFailed, request_failed
+from accord.jsonrpc.error_codes import INTERNAL_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +94,17 @@ class ForegroundWork:
     def is_quiet(self) -> bool:
         """Whether nothing has begun since; a `PERHAPS` is then the end after all."""
         return self._inserted and not self._busy
+
+
+def only_says_stopped(error: Exception) -> bool:
+    """Whether the error of a cancelled prompt only says that the prompt was stopped.
+
+    Some agents answer with an internal error when the cancel ends their model's request.  Other
+    errors have a cause that the user should see.
+    """
+    if isinstance(error, AuthenticationRequired):
+        return True
+    return isinstance(error, RequestFailed) and error.code == INTERNAL_ERROR
 
 
 def failure_of(error: Any) -> Exception:

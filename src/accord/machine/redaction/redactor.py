@@ -28,9 +28,11 @@ from accord.machine.redaction.known_values import (
 )
 from accord.machine.redaction.secret_finder import SecretFinder, all_named, named_value
 from accord.machine.redaction.secret_patterns import (
+    COMMAND_KEYS,
     IGNORED,
     LOGINS,
     MARK,
+    PAIR_KEYS,
     WORDS,
     is_secret_in_command,
     is_secret_under,
@@ -43,10 +45,6 @@ KEY_CHARACTERS_MIN: Final = 12
 """A shorter key of a JSON object is a name, not a secret."""
 
 _WORDS_IN_BYTES: Final = tuple(word.encode() for word in (*WORDS, "env", "headers", "\\u"))
-_PAIRS: Final = frozenset({"env", "environment", "headers"})
-"""Keys of JSON whose members are variables or headers, which are taken out whatever they are."""
-_COMMANDS: Final = frozenset({"args", "argv", "arguments", "command", "cmd"})
-"""Keys of JSON that hold a command."""
 _OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)")
 
 
@@ -188,7 +186,7 @@ class Redactor:
     def is_suspicious(self, frame: bytes) -> bool:
         """Whether a frame has to be looked at; most are passed by looking for a few words."""
         if not frame.isascii():
-            return self._is_suspicious(frame.decode("utf-8", "replace"), *_PAIRS, "\\u")
+            return self._is_suspicious(frame.decode("utf-8", "replace"), *PAIR_KEYS, "\\u")
         # One by one, which takes a tenth of the time that one expression for all of them takes.
         small = frame.lower()
         return any(word in small for word in _WORDS_IN_BYTES) or self._known.is_in(frame)
@@ -206,11 +204,11 @@ class Redactor:
         if keep_ids and is_identifier(key):
             return member if isinstance(member, str) else self.value(member, keep_ids=True)
         if self._finder.by_name:
-            if key.lower() in _PAIRS:
+            if key.lower() in PAIR_KEYS:
                 return self._hidden_pairs(member)
             if names_secret(key):
                 return self._hidden(key, member)
-            if key.lower() in _COMMANDS:
+            if key.lower() in COMMAND_KEYS:
                 if isinstance(member, str):
                     return self.line(member)
                 if _is_texts(member):

@@ -17,6 +17,12 @@ from typing import Final
 
 MARK: Final = "[secret]"
 
+COMMAND_KEYS: Final = frozenset({"args", "argv", "arguments", "command", "cmd"})
+"""Keys of JSON that hold a command."""
+
+PAIR_KEYS: Final = frozenset({"env", "environment", "headers"})
+"""Keys of JSON whose members are variables or headers, which are taken out whatever they are."""
+
 SECRET_PATTERNS: Final = (
     "*API_KEY*",
     "*APIKEY*",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
+from accord.protocol.v1.turn import STOP_REASONS
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.message import (
@@ -38,9 +39,6 @@ from accord.translate.v2_agent.updates.messages import Messages
 PROMPTS_QUEUED_MAX: Final = 16
 ECHOES_HELD_MAX: Final = 256
 
-STOP_REASONS: Final = frozenset(
-    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
-)
 CANCELLED: Final = "cancelled"
 Asking = Callable[[Request, Callable[[Answer], Outs]], Out]
 

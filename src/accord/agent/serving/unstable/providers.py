@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from accord.errors import LocalProtocolError, RequestError
+from accord.schema import v2
+from accord.schema.struct import UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,18 @@ class Provider:
     supported: tuple[str, ...]
     required: bool = False
     current: ProviderConfig | None = None
+
+    def info(self) -> v2.ProviderInfo:
+        """What a client is told about the slot."""
+        current = self.current
+        return v2.ProviderInfo(
+            provider_id=self.provider_id,
+            supported=list(self.supported),
+            required=self.required,
+            current=UNSET
+            if current is None
+            else v2.ProviderCurrentConfig(api_type=current.api_type, base_url=current.base_url),
+        )
 
 
 # Called with a slot and its new setting before the change; raises to refuse it.

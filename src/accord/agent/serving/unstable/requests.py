@@ -26,7 +26,6 @@ from accord.schema.struct import UNSET, Raw
 
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition, ConnectedSessions
-    from accord.agent.serving.unstable.providers import Provider
     from accord.agent.session.session_state import SessionState
     from accord.store import SessionRecord
 
@@ -220,7 +219,7 @@ class UnstableRequests:
 
     def _list_providers(self, request: IncomingRequest) -> bytes:
         self._read(v2.ListProvidersRequest, request)
-        slots = [_provider_info(slot) for slot in self._agent.providers.all()]
+        slots = [slot.info() for slot in self._agent.providers.all()]
         return encode(v2.ListProvidersResponse(providers=slots))
 
     def _set_provider(self, request: IncomingRequest) -> Work:
@@ -240,18 +239,6 @@ def gated(agent: AgentDefinition, offered: Features) -> Features:
     """The client's features without the unstable ones that the agent does not use."""
     on = agent.unstable
     return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
-
-
-def _provider_info(slot: Provider) -> v2.ProviderInfo:
-    current = slot.current
-    return v2.ProviderInfo(
-        provider_id=slot.provider_id,
-        supported=list(slot.supported),
-        required=slot.required,
-        current=UNSET
-        if current is None
-        else v2.ProviderCurrentConfig(api_type=current.api_type, base_url=current.base_url),
-    )
 
 
 def _snapshot(session: SessionState) -> v2.StateSnapshot:
