@@ -29,7 +29,7 @@ SILENT_AT_ONCE = 32
 SHOWN_BY: dict[tuple[Role, Version], str] = {
     ("agent", "1"): "agent.v1.turns.allowed_edits_are_done",
     ("agent", "2"): "agent.v2.turns.allowed_edits_are_done",
-    ("agent", "draft"): "agent.draft.requests.what_is_foreign_does_no_harm",
+    ("agent", "draft"): "agent.draft.what_is_foreign_does_no_harm",
     ("client", "1"): "client.v1.wire.answers_what_it_does_not_know",
     ("client", "2"): "client.v1.wire.answers_what_it_does_not_know",
     ("client", "draft"): "client.draft.what_is_foreign_does_no_harm",
@@ -53,7 +53,7 @@ SHOWN_ELSEWHERE: dict[tuple[Role, Version], dict[str, str]] = {
         "V2-ELIC-01": "agent.v2.turns.answers_to_forms_are_taken",
         "V2-ELIC-02": "agent.v2.turns.answers_to_forms_are_taken",
     },
-    ("agent", "draft"): {"D26-14": "agent.draft.requests.turns_are_told_of"},
+    ("agent", "draft"): {"D26-14": "agent.draft.turns_are_told_of"},
     ("client", "1"): {
         "V1-EXT-08": "client.v1.files_and_terminals.keeps_files_inside_the_roots",
         "V1-SESS-16": "client.v1.initialize.sends_no_roots_unasked",
@@ -109,7 +109,8 @@ async def judge(
     checks, monitors = gather(role, version)
     checks = [one for one in checks if faults or not one.faults]
     if only is not None:
-        checks = [one for one in checks if one.name in shown_by(role, version, only, checks)]
+        names = shown_by(role, version, only, checks)
+        checks = [one for one in checks if one.name in names]
     opened = stages(role, version, *words, patience=patience, tries=tries)
     return await run_checks(checks, monitors, opened, at_once=CHECKS_AT_ONCE, tries=tries)
 
@@ -147,6 +148,8 @@ def shown_by(
         names |= own | ({elsewhere} if elsewhere else set())
         if not own and not elsewhere:
             names.add(SHOWN_BY[role, version])
+    missing = names - {one.name for one in checks}
+    assert not missing, f"the tables above name checks that do not exist: {missing}"
     return names
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final
 
@@ -29,6 +28,7 @@ from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
+from accord.machine import clock
 from accord.machine.redacted_logs import logger
 from accord.proxy.relay.translated_transport import Translated, carry
 from accord.schema.codec import encode, to_python
@@ -262,11 +262,10 @@ class Gateway:
         )
         sessions: list[dict[str, Any]] = []
         for record in records:
-            at = datetime.fromtimestamp(record.updated_at, UTC)
             one: dict[str, Any] = {
                 "sessionId": record.session,
                 "cwd": record.cwd,
-                "updatedAt": at.isoformat().replace("+00:00", "Z"),
+                "updatedAt": clock.timestamp_of(record.updated_at),
             }
             if record.title is not None:
                 one["title"] = record.title

@@ -36,8 +36,13 @@ def now() -> datetime:
 
 def timestamp(timespec: str = "milliseconds", *, seconds_ago: float = 0.0) -> str:
     """The time in the form of RFC 3339, in UTC."""
-    when = max(seconds() - seconds_ago, SECONDS_MIN)
-    text = (EPOCH + timedelta(seconds=when)).isoformat(timespec=timespec)
+    return timestamp_of(seconds() - seconds_ago, timespec)
+
+
+def timestamp_of(when: float, timespec: str = "milliseconds") -> str:
+    """The same for a time in seconds since 1970; the nearest that a date can express."""
+    known = SECONDS_MIN if math.isnan(when) else min(max(when, SECONDS_MIN), SECONDS_MAX)
+    text = (EPOCH + timedelta(seconds=known)).isoformat(timespec=timespec)
     return text.replace("+00:00", "Z")
 
 

@@ -313,7 +313,7 @@ class ReadsToItsEnd(AgentV1):
 @ODD.judged("V1-GEN-11", fails="V1-GEN-11")
 class EndsAtAnUnknownError(AgentV1):
     def say(self, session: Json, text: str) -> None:
-        if "nobody knows" in text:
+        if "an unknown error" in text:
             session["active"] = False
         super().say(session, text)
 

@@ -47,8 +47,7 @@ ESCAPES = {
     "read variables of another process": _read("f'/proc/{victim}/environ'"),
     "read memory of another process": Escape("open(f'/proc/{victim}/mem', 'rb'); print('ESCAPED')"),
     "see command lines of other processes": Escape(
-        "lines = [open(f'/proc/{one}/cmdline').read() for one in os.listdir('/proc')"
-        " if one.isdigit()]\nif any('sleep\\x001000' in one for one in lines): print('ESCAPED')",
+        "if 'sleep\\x001000' in open(f'/proc/{victim}/cmdline').read(): print('ESCAPED')",
         LANDLOCK,
     ),
     "ask for the size of a hidden file": Escape(

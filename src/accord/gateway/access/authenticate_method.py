@@ -7,12 +7,12 @@ credentials of somebody else are refused, and nobody becomes somebody else withi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from accord.gateway.access.access import Access
 from accord.gateway.access.credentials import CredentialRefused, read_draft_login
 from accord.gateway.access.principal import Principal
+from accord.machine import clock
 from accord.machine.redacted_logs import logger
 
 NOT_OFFERED = "This gateway has the methods api_key and oauth2"
@@ -46,22 +46,13 @@ async def authenticate(access: Access, sender: Principal, params: object) -> Dra
         _log.info("a login of %s was refused: %s", sender.name, refused.reason)
         return _failed(REFUSED)
     result: dict[str, Any] = {"success": True}
-    if principal.expires_at is not None:
-        expires = _iso(principal.expires_at)
-        if expires is not None:
-            result["expiresAt"] = expires
+    if principal.expires_at is not None and principal.expires_at <= clock.SECONDS_MAX:
+        result["expiresAt"] = clock.timestamp_of(principal.expires_at, "seconds")
     return DraftLogin(principal, result)
 
 
 def _failed(reason: str) -> DraftLogin:
     return DraftLogin(None, {"success": False, "error": reason})
-
-
-def _iso(seconds: float) -> str | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 __all__ = ["DraftLogin", "authenticate"]
