@@ -50,12 +50,12 @@ def odd_phrases(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def stubs(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Docstrings of functions and classes that say no more than the name does."""
+    """Docstrings that say no more than the name does."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             said = ast.get_docstring(node)
             if said is not None and len(said.split()) <= STUB_WORDS_MAX:
-                yield node.lineno, said
+                yield getattr(node, "lineno", 1), said
 
 
 def complaints(path: Path) -> Iterator[str]:

@@ -23,22 +23,19 @@ from anyio.abc import TaskGroup
 from accord.connection.error_responses import unforeseen
 from accord.connection.translation.translator_side import Port
 from accord.errors import SpawnFailed
-from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
 from accord.machine.redacted_logs import logger
-from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.relay.late_draft_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.relay.version_negotiation import (
     AgentNegotiation,
+    InitializeRefused,
     Probe,
-    again,
-    alone,
     farewell,
-    meant,
+    read_initialize,
+    repeat_refusal,
 )
-from accord.schema.codec import encode
-from accord.schema.invalid import Invalid
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -54,7 +51,7 @@ from accord.translate.message import (
     Surroundings,
     Translator,
 )
-from accord.translate.validation import Spoken, methods_of, read_params
+from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport
 
 _log = logger("accord.proxy")
@@ -164,7 +161,7 @@ class Relay:
         if self.translator is None:
             self._before_opening(message)
         elif isinstance(message, Request) and message.method == INITIALIZE:
-            self.client.refuse(message.key, *again(message.params, self.client.spoken))
+            self.client.refuse(message.key, *repeat_refusal(message.params, self.client.spoken))
         else:
             self._through(CLIENT, message)
 
@@ -189,29 +186,15 @@ class Relay:
 
     def _asked(self, request: Request) -> tuple[Request, Outside] | None:
         """The client's `initialize` in its version alone; None when it has been refused."""
-        only = self._to if self._to in ("v1", "draft") else None
-        params = meant(request.params, only)
-        chosen = judge_request(params, (1, 2) if only is None else (1,))
-        if isinstance(chosen, Refused):
-            self.client.refuse(request.key, chosen.code, chosen.message, chosen.data)
-            return None
-        if only is not None and chosen.dialect != only:
-            said = f"this speaks {only} alone, and the client asked in {chosen.dialect}"
-            self.client.refuse(request.key, INVALID_PARAMS, said)
-            return None
-        own = alone(params, chosen.dialect)
         try:
-            read = read_params(methods_of(chosen.dialect)[INITIALIZE], encode(own))
-        except Invalid as error:
-            data = {"path": error.path, "reason": error.reason}
-            said = f"Invalid params: {error.reason} at {error.path}"
-            self.client.refuse(request.key, INVALID_PARAMS, said, data)
+            asked = read_initialize(request.params, self._to)
+        except InitializeRefused as error:
+            self.client.refuse(request.key, error.code, error.message, error.data)
             return None
-        self.client.speak(chosen.dialect)
-        if chosen.dialect == "v1" and only is None:
+        self.client.speak(asked.spoken)
+        if asked.may_be_draft:
             self._late = LateDraft(self, request)
-        early = self._to == "v2-early" and chosen.dialect == "v2"
-        return request._replace(params=read), "v2-early" if early else chosen.dialect
+        return request._replace(params=asked.params), asked.outside
 
     # ---- opening
 
