@@ -1,6 +1,6 @@
-"""Finds out which version an agent speaks, and which translator fits.
+"""Finds out which version a client and an agent speak, and which translator fits.
 
-Two versions are asked for with one `initialize`, so that the agents of today are started once.
+One `initialize` asks for both official versions, so that most agents are started only once.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Opener(Protocol):
     client: Port
 
     async def start_agent(self) -> None:
-        """Start the agent, in place of the one there is."""
+        """Start the agent in place of the running one."""
         ...
 
     async def probe(self, params: Json) -> Answer:
@@ -87,7 +87,7 @@ class AgentNegotiation:
         self._speaks: Spoken | None = speaks
 
     async def run(self) -> None:
-        """Open; the client's `initialize` is answered in any case."""
+        """Open the conversation; the client's `initialize` is answered in any case."""
         try:
             await self._run()
         except InitializeRefused as error:
@@ -117,7 +117,7 @@ class AgentNegotiation:
             self._take(started, verdict, answer.result)
 
     async def _refused(self, failure: Failure) -> None:
-        """Perhaps it reads only its own version's keys; if that fails too, this is the reason."""
+        """Ask again in the form of one version; if that fails too, report the first refusal."""
         supported = failure.data.get("supported") if isinstance(failure.data, dict) else None
         if failure.code == UNSUPPORTED_PROTOCOL_VERSION and supported and 1 not in supported:
             self._fail(failure.code, failure.message, failure.data)
@@ -171,14 +171,14 @@ class AgentNegotiation:
 
 
 class Probe:
-    """An `initialize` that the agent is asked, and what it says to that."""
+    """An `initialize` that was sent to the agent, and its answer."""
 
     def __init__(self) -> None:
         self.done = anyio.Event()
         self.answer: Answer | None = None
 
     def settle(self, answer: Answer) -> None:
-        """This is the answer."""
+        """Store the answer and wake the task that waits for it."""
         self.answer = answer
         self.done.set()
 
@@ -264,7 +264,7 @@ def _with_draft_marker(params: Json) -> Json:
 
 
 def _together(v1: Json, v2: Json) -> Json:
-    """One `initialize` for agents of either version; v1's and v2's keys do not meet."""
+    """Join two `initialize` into one for agents of either version; their keys do not collide."""
     both = {**v1, **v2}
     metas = [one["_meta"] for one in (v1, v2) if isinstance(one.get("_meta"), dict)]
     if len(metas) == 2:
@@ -277,7 +277,7 @@ def _object(value: Any) -> Json:
 
 
 def farewell(why: Ended) -> str:
-    """What the client is told of an agent that is gone."""
+    """The sentence that tells the client how its agent ended."""
     said = f"the agent is gone: {why.reason}"
     if why.exit_status is not None and why.exit_status not in said:
         said += f" ({why.exit_status})"
