@@ -37,6 +37,8 @@ PHRASES: dict[str, str] = {
     r"\b(?:after|for|at most|of) so (?:many|much|long|often)\b(?! (?:that|as)\b)": "this many",
 }
 STUB_WORDS_MAX = 3
+# A docstring starts with a verb or a noun.
+PRONOUNS = {"Be", "It", "Nobody", "That", "Those", "Who", "Whoever", "Whose"}
 # A test's docstring says who demands it, which may take two words.
 FOLDERS_OF_STUBS = ("src", "scripts", "benchmarks")
 
@@ -49,13 +51,27 @@ def odd_phrases(text: str) -> Iterator[tuple[int, str, str]]:
             yield line, found[0].strip(' "#*'), advice
 
 
-def stubs(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Docstrings of functions and classes that say no more than the name does."""
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every docstring, with the line of what it describes."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             said = ast.get_docstring(node)
-            if said is not None and len(said.split()) <= STUB_WORDS_MAX:
-                yield node.lineno, said
+            if said:
+                yield getattr(node, "lineno", 1), said
+
+
+def stubs(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Docstrings that say no more than the name does."""
+    for line, said in docstrings(tree):
+        if len(said.split()) <= STUB_WORDS_MAX:
+            yield line, said
+
+
+def without_subject(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Docstrings whose first word stands for a thing that they do not name."""
+    for line, said in docstrings(tree):
+        if said.split()[0] in PRONOUNS:
+            yield line, said.splitlines()[0]
 
 
 def complaints(path: Path) -> Iterator[str]:
@@ -67,8 +83,11 @@ def complaints(path: Path) -> Iterator[str]:
     for line, words, advice in odd_phrases(text):
         yield f'{name}:{line}: "{words}": {advice}'
     if path.suffix == ".py" and name.parts[0] in FOLDERS_OF_STUBS:
-        for line, said in stubs(ast.parse(text)):
+        tree = ast.parse(text)
+        for line, said in stubs(tree):
             yield f"{name}:{line}: a docstring that repeats the name: {said!r}"
+        for line, said in without_subject(tree):
+            yield f"{name}:{line}: a docstring that starts with no verb or noun: {said!r}"
 
 
 def _blank(found: re.Match[str]) -> str:

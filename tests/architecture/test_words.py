@@ -54,6 +54,16 @@ def test_a_docstring_that_repeats_the_name_is_named() -> None:
         'def name(self):\n    """The name."""\ndef size():\n    """How many bytes it has."""\n'
     )
     assert list(check_words.stubs(tree)) == [(1, "The name.")]
+    assert list(check_words.stubs(ast.parse('"""Sessions."""\n'))) == [(1, "Sessions.")]
+
+
+def test_a_docstring_starts_with_a_verb_or_a_noun() -> None:
+    """Issue 15: the subject of a sentence is a thing."""
+    tree = ast.parse(
+        'def one():\n    """Those that wait for it."""\n'
+        'def other():\n    """Return the tasks that wait."""\n'
+    )
+    assert list(check_words.without_subject(tree)) == [(1, "Those that wait for it.")]
 
 
 def test_code_in_documents_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

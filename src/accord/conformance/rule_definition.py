@@ -12,6 +12,8 @@ Side = Literal["agent", "client", "both", "proxy", "host", "registry"]
 Tier = Literal["mandatory", "capability", "advisory", "informational"]
 Verdict = Literal["pass", "fail", "skipped", "not_exercised"]
 Version = Literal["1", "2", "draft"]
+DEFAULT_VERSION: Version = "1"
+"""What `accord check` judges by if it is not told."""
 
 # A failure of one of these makes a program not conformant; the others are advice.
 BINDING: frozenset[Tier] = frozenset({"mandatory", "capability"})

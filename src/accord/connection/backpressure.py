@@ -54,7 +54,7 @@ class TransportPauser:
 
     @cached_property
     def consumers(self) -> WeakSet[Consumer]:
-        """Those who read, for as long as they exist; `much_came` is called regularly."""
+        """Consumers of what is read; each gets `much_came` regularly until it is deleted."""
         return WeakSet()
 
     def count(self, size: int) -> None:

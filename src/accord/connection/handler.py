@@ -20,7 +20,7 @@ _NOTHING = Raw(b"{}")
 
 
 def _settle_nothing(outcome: bytes | Exception) -> None:
-    """Nobody waits for the answer."""
+    """Do nothing: no program waits for the answer."""
 
 
 class Handler(Protocol):

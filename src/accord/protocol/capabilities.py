@@ -35,5 +35,5 @@ def is_open(method: Method, capabilities: Mapping[str, object], *, booleans: boo
 def lacking(
     capabilities: Mapping[str, object], wanted: Iterable[str], *, booleans: bool
 ) -> list[str]:
-    """Those of the wanted capabilities that were not advertised, in order."""
+    """The wanted capabilities that were not advertised, in order."""
     return [path for path in wanted if not supports(capabilities, path, booleans=booleans)]

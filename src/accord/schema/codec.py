@@ -102,7 +102,7 @@ Report: TypeAlias = Callable[[str], None]
 
 
 def ignore(note: str) -> None:
-    """Nobody wants to know."""
+    """Do not report a deviation that was tolerated."""
 
 
 class Decoding:

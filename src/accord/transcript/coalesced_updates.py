@@ -32,7 +32,7 @@ def _key(update: Update) -> object:
 
 
 class LateUpdates:
-    """Those that wait.  Guards: of two updates of one item, the later one is in the earlier one.
+    """Updates that wait.  Guards: of two updates of one item, the later one is in the earlier one.
 
     Truthy while one waits.
     """

@@ -96,7 +96,7 @@ class SentPrompts:
         self._waiting = [prompt for prompt in self._waiting if prompt.message is not message]
 
     def unnamed(self) -> list[SentPrompt]:
-        """Those of which nothing has come, and of which no id is known."""
+        """The prompts without an echo and without a known id."""
         return [
             prompt
             for prompt in self._waiting

@@ -371,7 +371,7 @@ async def test_a_program_is_wrapped_in_one_line_and_driven_by_a_client() -> None
 
 
 def test_a_version_that_nobody_has_is_named_at_once() -> None:
-    with pytest.raises(LocalProtocolError, match="there is no version 3"):
+    with pytest.raises(LocalProtocolError, match="unknown version 3"):
         Translated.spawn("x", to=3)  # type: ignore[arg-type]
 
 

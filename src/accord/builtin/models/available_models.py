@@ -202,7 +202,7 @@ def _split(name: str, settings: ModelSettings, environ: Mapping[str, str]) -> tu
 
 
 def _guessed(model: str, settings: ModelSettings, environ: Mapping[str, str]) -> str:
-    """Whose model it is, by its name and by what is set."""
+    """Guess the provider of a model from its name and from what is set."""
     if settings.base_url is not None:
         return "openai"
     if model.startswith("claude"):

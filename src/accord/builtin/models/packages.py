@@ -81,7 +81,7 @@ def install_command() -> str:
 
 
 def _requirement() -> str:
-    """This program with the extra, from the folder that it was installed from if there is one."""
+    """The requirement for this program with the extra; its source folder if it has one."""
     try:
         written = metadata.distribution("accord").read_text("direct_url.json")
         url = json.loads(written or "{}")["url"]

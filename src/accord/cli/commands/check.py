@@ -30,7 +30,7 @@ from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, lo
 from accord.conformance.check_definition import Role
 from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
-from accord.conformance.rule_definition import Version
+from accord.conformance.rule_definition import DEFAULT_VERSION, Version
 from accord.conformance.run.check_runner import AT_ONCE, OpenStage
 from accord.conformance.run.kit_run import NoSuchRule, RunOptions, judge, select
 from accord.conformance.run.program import NotStarted
@@ -94,8 +94,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         "--protocol",
         choices=sorted(PROTOCOLS),
-        default="1",
-        help="the protocol version (default: 1)",
+        default=DEFAULT_VERSION,
+        help=f"the protocol version (default: {DEFAULT_VERSION})",
     )
     add("--scenario", metavar="FILE", help="generic, builtin, none, or a file")
     add(

@@ -87,7 +87,7 @@ class Services:
         return "on_output" in self._output_parameters
 
     def output_listeners(self, **listeners: Any) -> dict[str, Any]:
-        """Those of the listeners that the terminals' `create` takes."""
+        """Return the listeners that the terminals' `create` takes."""
         return {name: one for name, one in listeners.items() if name in self._output_parameters}
 
     async def require_running(self, session_id: str, terminal_id: str) -> None:

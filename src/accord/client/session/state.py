@@ -363,7 +363,7 @@ class SessionCore:
                 self.hand_on(ToolCallChanged(call, "", None))
 
     def exchange_ended(self, exchange: Exchange) -> None:
-        """It is over, and the next exchange has its turn.
+        """End an exchange; the next one takes its place.
 
         One that was left keeps its place until the agent has ended it too.
         """

@@ -59,7 +59,7 @@ class ClientStage:
     _outputs: list[bytearray] = field(default_factory=list)
 
     def conversations(self) -> Sequence[Sequence[Frame]]:
-        """Those in the version that is judged: the rules of another are not for them."""
+        """The conversations in the version that is judged; its rules do not bind the others."""
         return [talk.peer.frames for talk in self.talks if talk.version == self.version]
 
     def stderr(self) -> str:

@@ -300,7 +300,7 @@ def unannounced_children(frames: Sequence[Frame]) -> Iterator[Complaint]:
     known |= {str(at(one.object, "result.sessionId")) for one in received(frames)}
     for _, frame, session, update in updates(frames):
         if session not in known and isinstance(frame.params.get("sessionId"), str):
-            yield frame, f"an update of the session {session}, which nobody has announced"
+            yield frame, f"an update of the session {session}, which was not announced"
         if update.get("sessionUpdate") == "subagent_update":
             known.add(str(update.get("sessionId")))
 

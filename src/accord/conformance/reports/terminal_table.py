@@ -16,7 +16,7 @@ from textwrap import wrap
 from accord.conformance.agent.scenario import PURPOSES, TOOL_PURPOSES
 from accord.conformance.optional_behaviour import OCCASIONS
 from accord.conformance.reports.untrusted_text import plain
-from accord.conformance.rule_definition import Verdict
+from accord.conformance.rule_definition import DEFAULT_VERSION, Verdict
 from accord.conformance.run.verdicts import Conclusion, Report, Result
 
 WORDS: dict[Verdict, str] = {
@@ -97,7 +97,7 @@ def _failure(report: Report, result: Result) -> Iterator[str]:
 def again(report: Report, rule_id: str) -> str:
     """The command that shows this failure again."""
     words = ["accord", "check", "--only", rule_id]
-    if report.version != "1":
+    if report.version != DEFAULT_VERSION:
         words += ["--protocol", report.version]
     if report.role == "client" and "--client-stdio" not in report.options:
         words.append("--client")

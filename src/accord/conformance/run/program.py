@@ -66,7 +66,7 @@ class Counterpart(Protocol):
 
     @property
     def exit_code(self) -> int | None:
-        """That of a process that has ended; a server has none."""
+        """The exit code of a process that has ended; a server has none."""
         ...
 
     async def close_input(self) -> None:

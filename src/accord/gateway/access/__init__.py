@@ -1,1 +1,1 @@
-"""Who may enter a gateway, what they may do, and how much of it they may use."""
+"""Access to a gateway: credentials, rights, and the limits of each user."""

@@ -1,4 +1,4 @@
-"""Who somebody is, once their credentials were checked."""
+"""The user behind a request, once the credentials were checked."""
 
 from __future__ import annotations
 

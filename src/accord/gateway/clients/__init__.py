@@ -1,1 +1,1 @@
-"""x."""
+"""One connection of a client to a gateway."""

@@ -129,7 +129,7 @@ class SharedRequests:
                 self._settle(key, by, "cancelled", answer)
 
     def process_ended(self) -> None:
-        """Nobody waits for an answer any more."""
+        """Forget the open requests of a process that has ended."""
         for key in list(self.open):
             self._settle(key, "", "withdrawn", lambda: None)
 

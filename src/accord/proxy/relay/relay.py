@@ -7,7 +7,7 @@ a translator is chosen, and everything else goes through it.
 
 What always holds
     * Messages of each side are handled and sent in the order in which they came.
-    * What the client says before the agent has answered `initialize` waits, and none of it is lost.
+    * Messages of the client wait until the agent has answered `initialize`; none is lost.
     * When the agent ends, every open request of the client is answered.
 """
 
@@ -23,22 +23,19 @@ from anyio.abc import TaskGroup
 from accord.connection.error_responses import unforeseen
 from accord.connection.translation.translator_side import Port
 from accord.errors import SpawnFailed
-from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
 from accord.machine.redacted_logs import logger
-from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.relay.late_draft_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.relay.version_negotiation import (
     AgentNegotiation,
+    InitializeRefused,
     Probe,
-    again,
-    alone,
     farewell,
-    meant,
+    read_initialize,
+    repeat_refusal,
 )
-from accord.schema.codec import encode
-from accord.schema.invalid import Invalid
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -54,37 +51,37 @@ from accord.translate.message import (
     Surroundings,
     Translator,
 )
-from accord.translate.validation import Spoken, methods_of, read_params
+from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport
 
 _log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
-# What a client may say before its `initialize` is answered.
+# Messages of a client that may wait until its `initialize` is answered.
 EARLY_MESSAGES_MAX: Final = 1024
 
 Connect = Callable[[], Awaitable[Transport] | Transport]
-"""Makes a transport to the agent that is not started yet; called again to restart it."""
+"""Makes a transport to an agent that is not started yet; called again to restart the agent."""
 
 
 class Host(Protocol):
-    """What serves files and terminals of this machine to an agent whose client does not."""
+    """Services of this machine: files and terminals for an agent whose client offers none."""
 
     def asked(self, message: Message) -> None:
-        """See what the agent is sent, to learn of sessions and their folders."""
+        """Note a message to the agent, to learn of sessions and their folders."""
         ...
 
     def answered(self, message: Message) -> None:
-        """See what the agent says to that."""
+        """Note a message from the agent."""
         ...
 
     def ask(self, request: Request) -> None:
-        """Begin to serve a request; the answer comes by `Relay.from_host`."""
+        """Begin to serve a request; the answer arrives through `Relay.from_host`."""
         ...
 
 
 class Relay:
-    """One client and one agent.  Feed it with the client's bytes; it drives the agent itself."""
+    """One client and one agent: takes the client's bytes, and drives the agent itself."""
 
     def __init__(
         self,
@@ -101,10 +98,10 @@ class Relay:
         ended: Callable[[Ended], None] = lambda _: None,
         found: Callable[[Spoken], None] = lambda _: None,
     ) -> None:
-        """`to` is the version to serve, None for whichever the client speaks.
+        """`to` is the version to serve; None means the one that the client speaks.
 
-        `speaks` is the agent's version where it is known; `found` is told what it turned out to
-        be.  `connect` is called once only where the agent is not `restartable`.
+        `speaks` is the agent's version if it is known, and `found` gets the one that was found
+        out.  `connect` is called only once if the agent is not `restartable`.
         """
         self.client = Port("client", write)
         self.agent = Port("agent", self._write_to_agent)
@@ -124,7 +121,7 @@ class Relay:
         self._opening: Request | None = None
         self._late: LateDraft | None = None
         self._probe: Probe | None = None
-        # What the agent said behind its answer to `initialize`, before anybody could read it.
+        # Frames after the agent's answer to `initialize`, kept until a translator can read them.
         self._behind: list[bytes] = []
         self._armed: float | None = None
         self._rearm = anyio.Event()
@@ -137,17 +134,17 @@ class Relay:
     # ---- from the client
 
     def client_data(self, data: bytes) -> None:
-        """The next bytes of the client.
+        """Take the next bytes of the client.
 
         Raises:
-            FrameTooLong: the client sent more in one message than anybody may.
+            FrameTooLong: the client sent a message over the frame limit.
         """
         for frame in self.client.split(data):
             self._from_client(frame)
         self._flush()
 
     def client_rest(self) -> None:
-        """The client has said its last; a last line without an end counts too."""
+        """Take the last bytes of the client, which may be a line without an end."""
         for frame in self.client.rest():
             self._from_client(frame)
         self._flush()
@@ -164,7 +161,7 @@ class Relay:
         if self.translator is None:
             self._before_opening(message)
         elif isinstance(message, Request) and message.method == INITIALIZE:
-            self.client.refuse(message.key, *again(message.params, self.client.spoken))
+            self.client.refuse(message.key, *repeat_refusal(message.params, self.client.spoken))
         else:
             self._through(CLIENT, message)
 
@@ -189,29 +186,15 @@ class Relay:
 
     def _asked(self, request: Request) -> tuple[Request, Outside] | None:
         """The client's `initialize` in its version alone; None when it has been refused."""
-        only = self._to if self._to in ("v1", "draft") else None
-        params = meant(request.params, only)
-        chosen = judge_request(params, (1, 2) if only is None else (1,))
-        if isinstance(chosen, Refused):
-            self.client.refuse(request.key, chosen.code, chosen.message, chosen.data)
-            return None
-        if only is not None and chosen.dialect != only:
-            said = f"this speaks {only} alone, and the client asked in {chosen.dialect}"
-            self.client.refuse(request.key, INVALID_PARAMS, said)
-            return None
-        own = alone(params, chosen.dialect)
         try:
-            read = read_params(methods_of(chosen.dialect)[INITIALIZE], encode(own))
-        except Invalid as error:
-            data = {"path": error.path, "reason": error.reason}
-            said = f"Invalid params: {error.reason} at {error.path}"
-            self.client.refuse(request.key, INVALID_PARAMS, said, data)
+            asked = read_initialize(request.params, self._to)
+        except InitializeRefused as error:
+            self.client.refuse(request.key, error.code, error.message, error.data)
             return None
-        self.client.speak(chosen.dialect)
-        if chosen.dialect == "v1" and only is None:
+        self.client.speak(asked.spoken)
+        if asked.may_be_draft:
             self._late = LateDraft(self, request)
-        early = self._to == "v2-early" and chosen.dialect == "v2"
-        return request._replace(params=read), "v2-early" if early else chosen.dialect
+        return request._replace(params=asked.params), asked.outside
 
     # ---- opening
 
@@ -234,7 +217,7 @@ class Relay:
         self._flush()
 
     async def start_agent(self) -> None:
-        """Start the agent, in place of the one there is; one that cannot be is asked again."""
+        """Start the agent, in place of a running one if that can be restarted."""
         if self.transport is not None and not self._restartable:
             return
         await self.close_agent()
@@ -247,7 +230,7 @@ class Relay:
         await transport.start(self._receiver, self._tasks)
 
     async def close_agent(self) -> None:
-        """End the agent that there is."""
+        """End the running agent, if there is one."""
         if self._receiver is not None:
             self._receiver.relay = None
         if self.transport is not None:
@@ -255,7 +238,7 @@ class Relay:
             await transport.aclose()
 
     async def probe(self, params: Json) -> Answer:
-        """Ask the agent to initialize, in no version's name."""
+        """Ask the agent to initialize before its version is known."""
         self._probe = Probe()
         self.agent.put(Request(0, INITIALIZE, params))
         self._flush()
@@ -265,13 +248,13 @@ class Relay:
         return answer
 
     def candidate(self, outside: Outside, inside: Spoken) -> Translator:
-        """A translator that may turn out to be the one."""
+        """Make a translator that is used if the agent speaks this version."""
         return between(outside, inside, self._around, self._settings)
 
     def adopt(
         self, translator: Translator, inside: Spoken, said: Iterable[Out], result: object
     ) -> None:
-        """This is the one, that is what it says first, and this what the agent answered."""
+        """Use this translator; `said` is its first output, and `result` the agent's answer."""
         self.agent.speak(inside)
         self.translator = translator
         self._found(inside)
@@ -284,7 +267,7 @@ class Relay:
     # ---- from the agent
 
     def agent_data(self, data: bytes) -> None:
-        """The next bytes of the agent."""
+        """Take the next bytes of the agent."""
         try:
             frames = self.agent.split(data)
         except FrameTooLong as error:
@@ -317,7 +300,7 @@ class Relay:
             self.agent.refuse(message.key, INVALID_REQUEST, said)
 
     def agent_ended(self, why: Ended) -> None:
-        """The agent will say no more."""
+        """The agent has ended: answer what is open."""
         if self._probe is not None:
             self._probe.settle(Failure(0, INTERNAL_ERROR, farewell(why)))
             return
@@ -327,7 +310,7 @@ class Relay:
         self._ended(why)
 
     def from_host(self, message: Message) -> None:
-        """What the machine answers or tells."""
+        """Take an answer or a notification of the services of this machine."""
         if self.translator is not None:
             self._through(HOST, message)
             self._flush()

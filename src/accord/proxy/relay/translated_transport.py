@@ -1,4 +1,4 @@
-"""An agent of any version as a transport to an agent of another: the one class to wrap with.
+"""A transport to an agent of any version, which looks like an agent of another version.
 
 What always holds: what `Transport` promises, and nothing of either side is read faster than the
 other side takes it.
@@ -26,7 +26,7 @@ from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Receiver, Trans
 
 _log = logger("accord.proxy")
 
-# How long an agent may take for what its client still waits for when the client has said its last.
+# How long an agent may take to answer open requests after its client has disconnected.
 LAST_ANSWERS_SECONDS_MAX = 2.0
 
 
@@ -43,7 +43,7 @@ def _known(version: Version | None, names: Mapping[Version, Known]) -> Known | N
         return None
     if version not in names:
         known = ", ".join(map(repr, names))
-        raise LocalProtocolError(f"there is no version {version!r} here; there are {known}")
+        raise LocalProtocolError(f"unknown version {version!r}; known versions are {known}")
     return names[version]
 
 
@@ -64,9 +64,9 @@ class Translated:
         keep_secret: Callable[[str, Json], None] | None = None,
         found: Callable[[Spoken], None] = lambda _: None,
     ) -> None:
-        """`to` is the version to serve, None for whichever the client speaks.
+        """`to` is the version to serve; None means the one that the client speaks.
 
-        `speaks` is the agent's version where it is known; `found` is told it where it is not.
+        `speaks` is the agent's version if it is known; otherwise `found` gets it.
         """
         self._restartable = callable(connect)
         self._connect: Connect = connect if callable(connect) else lambda: connect
@@ -96,11 +96,11 @@ class Translated:
         unstable: bool = False,
         host: bool = True,
     ) -> Translated:
-        """An agent's program, given word by word; it is started by the client's `initialize`.
+        """Return a transport to a program, given word by word; the client's `initialize` starts it.
 
-        `to` is the version to serve, None for whichever the client asks for; `speaks` the agent's
-        own, None to find out.  With `strict` what cannot be said is an error.  With `host` an
-        agent of v1 whose client has no files and terminals gets those of this machine.
+        `to` is the version to serve (None: the client's), `speaks` the agent's own (None: it is
+        detected).  With `strict`, data without a counterpart is an error.  With `host`, an agent
+        of v1 whose client offers no files and terminals gets those of this machine.
         """
         outside, inside = _known(to, _OUTSIDE), _known(speaks, _INSIDE)
         parts = frozenset(("fs", "terminal")) if host else frozenset[str]()
@@ -113,7 +113,7 @@ class Translated:
 
     @property
     def losses(self) -> dict[str, int]:
-        """How often something could not be said in the other version, by kind."""
+        """The number of things that had no counterpart in the other version, by kind."""
         if self._relay is None or self._relay.translator is None:
             return {}
         lost = dict(self._relay.translator.losses)
@@ -134,10 +134,10 @@ class Translated:
         return 0 if transport is None else transport.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Be ready; the agent is started by the client's `initialize`."""
+        """Get ready; the client's `initialize` starts the agent."""
         self._receiver = receiver
         host = LocalHost(tasks) if self._settings.host else None
-        # Strictly, what is not passed on is an error; a notification has nobody else to tell it to.
+        # A lost notification is an error in strict mode, and only the log can report it.
         log = _log.warning if self._settings.strict else _log.info
         read = _unread if host is None else host.read
         around = surroundings(log, _log.warning, read, self._keep_secret)
@@ -160,7 +160,7 @@ class Translated:
         tasks.start_soon(self._deliver, name="translated")
 
     def _say(self, data: bytes) -> None:
-        """Bytes for the client: at once, unless its own `write` is what led to them."""
+        """Deliver bytes to the client: at once, or from a task if its own `write` caused them."""
         if self._inside or self._paused or self._said:
             self._said.append(data)
             self._wake.set()
@@ -216,13 +216,13 @@ class Translated:
             self._relay.transport.resume()
 
     def close_write(self) -> None:
-        """Tell the agent that there is no client any more; what it still says comes."""
+        """Tell the agent that the client has disconnected; its last messages still arrive."""
         transport = None if self._relay is None else self._relay.transport
         if isinstance(transport, SubprocessTransport):
             transport.close_write()
 
     async def finish(self, seconds: float = LAST_ANSWERS_SECONDS_MAX) -> None:
-        """The client has said its last: wait, not for ever, until everything is answered."""
+        """Wait, within a bound, until every request of the disconnected client is answered."""
         if self._relay is not None:
             self._relay.client_rest()
             with anyio.move_on_after(seconds):
@@ -237,7 +237,7 @@ class Translated:
 async def carry(outer: Transport, inner: Transport) -> Ended | None:
     """Pass bytes on between a client and a transport to its agent until one of them ends.
 
-    Returns why the agent ended; None where the client went first.
+    Returns why the agent ended; None if the client ended first.
     """
     ended: Ended | None = None
     async with anyio.create_task_group() as tasks:
@@ -251,7 +251,7 @@ async def carry(outer: Transport, inner: Transport) -> Ended | None:
                 await inner.finish()
                 await outer.drain()
         finally:
-            # Whoever interrupts this leaves no agent behind.
+            # An interrupt must not leave an agent behind.
             with anyio.CancelScope(shield=True):
                 await inner.aclose()
         await outer.drain()
@@ -268,7 +268,7 @@ class _Lanes:
 
 
 class _Lane:
-    """One direction; its source waits while its destination is behind."""
+    """One direction; its source pauses while its destination is slow."""
 
     def __init__(
         self, source: Transport, to: Transport, tasks: TaskGroup, over: anyio.Event
@@ -302,4 +302,4 @@ def _unread(path: str) -> str | None:
 
 
 def _forget(method: str, credentials: Json) -> None:
-    _log.warning("the credentials for %s have no place to be kept and were dropped", method)
+    _log.warning("the credentials for %s cannot be stored here and were dropped", method)

@@ -1,4 +1,4 @@
-"""Which translator stands between two versions, and what they are made with."""
+"""The choice of a translator between two versions, and the surroundings that it gets."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from accord.translate.pass_through import Same
 from accord.translate.validation import Spoken
 
 Outside: TypeAlias = Literal["v1", "v2", "draft", "v2-early"]
-"""What a client can be served in: the three versions, and the first pages of v2."""
+"""The versions that a client can be served in: all three, and the early drafts of v2."""
 
 
 class Settings(NamedTuple):
-    """How a translator is to behave."""
+    """Options of a translator."""
 
     strict: bool = False
     unstable: bool = False
@@ -33,7 +33,7 @@ NOTHING_SPECIAL = Settings()
 
 
 def between(outside: Outside, inside: Spoken, around: Surroundings, how: Settings) -> Translator:
-    """The translator for a client of one version and an agent of another."""
+    """Return the translator for a client of one version and an agent of another."""
     if outside == "v2-early":
         from accord.translate.early_v2.client import EarlyClient
 
@@ -91,7 +91,7 @@ def surroundings(
     read_text: Callable[[str], str | None],
     keep_secret: Callable[[str, Json], None],
 ) -> Surroundings:
-    """Those of this machine."""
+    """Return the surroundings that a translator has on this machine."""
     return Surroundings(
         now=time.monotonic,
         stamp=clock.timestamp,
@@ -108,7 +108,7 @@ def surroundings(
 
 
 def _secrets(method: str) -> Json:
-    """What this process was started with, if it is for that method."""
+    """Return the credentials in this process's environment if they are for this login method."""
     from accord.client.credential import from_environment
 
     credential = from_environment()
@@ -116,7 +116,7 @@ def _secrets(method: str) -> Json:
 
 
 def _program(name: str) -> str | None:
-    """Where the program is that a bare name means here; a path means what it says elsewhere."""
+    """Find the program that a bare name means on this machine; None for a path."""
     if os.path.basename(name) != name:
         return None
     return find_program(name)

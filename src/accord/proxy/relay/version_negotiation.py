@@ -1,12 +1,13 @@
-"""Finds out which version an agent speaks, and which translator fits.
+"""Finds out which version a client and an agent speak, and which translator fits.
 
-Two versions are asked for with one `initialize`, so that the agents of today are started once.
+One `initialize` asks for both official versions, so that most agents are started only once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol
 
 import anyio
 
@@ -40,12 +41,16 @@ from accord.translate.message import (
     Result,
     Translator,
 )
-from accord.translate.validation import Spoken, methods_of, read_result
+from accord.translate.validation import Spoken, methods_of, read_params, read_result
 from accord.transport.transport import Ended
 
 _log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
+# Versions that exclude all others when they are the one to serve; v2 is served beside them.
+_SERVED_ALONE: Final[Mapping[Outside | None, Spoken]] = MappingProxyType(
+    {"v1": "v1", "draft": "draft"}
+)
 
 
 class Opener(Protocol):
@@ -54,7 +59,7 @@ class Opener(Protocol):
     client: Port
 
     async def start_agent(self) -> None:
-        """Start the agent, in place of the one there is."""
+        """Start the agent in place of the running one."""
         ...
 
     async def probe(self, params: Json) -> Answer:
@@ -82,20 +87,19 @@ class AgentNegotiation:
         self._speaks: Spoken | None = speaks
 
     async def run(self) -> None:
-        """Open; the client's `initialize` is answered in any case."""
+        """Open the conversation; the client's `initialize` is answered in any case."""
         try:
             await self._run()
-        except _RefusedHere as error:
-            refusal = error.failure
-            self._fail(refusal.code, refusal.message, refusal.data)
+        except InitializeRefused as error:
+            self._fail(error.code, error.message, error.data)
 
     async def _run(self) -> None:
         await self._relay.start_agent()
         if self._speaks is not None:
             await self._ask_in(self._speaks, None)
             return
-        first = self._begin("v1"), self._begin("v2")
-        together = _together(first[0].params, first[1].params)
+        official: dict[Spoken, _Started] = {"v1": self._begin("v1"), "v2": self._begin("v2")}
+        together = _together(*(started.params for started in official.values()))
         answer = await self._relay.probe(together)
         if isinstance(answer, Failure):
             await self._refused(answer)
@@ -106,14 +110,14 @@ class AgentNegotiation:
             return
         for note in verdict.notes:
             _log.info("%s", note)
-        if verdict.dialect == "draft":
-            await self._again("draft", answer)
-            return
-        started = first[0] if verdict.dialect == "v1" else first[1]
-        self._take(started, verdict, answer.result)
+        started = official.get(verdict.dialect)
+        if started is None:
+            await self._again(verdict.dialect, answer)
+        else:
+            self._take(started, verdict, answer.result)
 
     async def _refused(self, failure: Failure) -> None:
-        """Perhaps it reads only its own version's keys; if that fails too, this is the reason."""
+        """Ask again in the form of one version; if that fails too, report the first refusal."""
         supported = failure.data.get("supported") if isinstance(failure.data, dict) else None
         if failure.code == UNSUPPORTED_PROTOCOL_VERSION and supported and 1 not in supported:
             self._fail(failure.code, failure.message, failure.data)
@@ -145,7 +149,7 @@ class AgentNegotiation:
             if side is AGENT and isinstance(message, Request) and message.method == INITIALIZE:
                 return _Started(translator, message.key, message.params)
             if side is CLIENT and isinstance(message, Failure):
-                raise _RefusedHere(message)
+                raise InitializeRefused(message.code, message.message, message.data)
         raise AssertionError("a translator did not pass initialize on")
 
     def _take(self, started: _Started, verdict: Chosen, result: Any) -> None:
@@ -167,14 +171,14 @@ class AgentNegotiation:
 
 
 class Probe:
-    """An `initialize` that the agent is asked, and what it says to that."""
+    """An `initialize` that was sent to the agent, and its answer."""
 
     def __init__(self) -> None:
         self.done = anyio.Event()
         self.answer: Answer | None = None
 
     def settle(self, answer: Answer) -> None:
-        """This is the answer."""
+        """Store the answer and wake the task that waits for it."""
         self.answer = answer
         self.done.set()
 
@@ -186,13 +190,61 @@ class _Started:
         self.params = params
 
 
-class _RefusedHere(Exception):
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+class Asked(NamedTuple):
+    """A client's `initialize`: the version that it speaks, and the one that it is served in."""
+
+    params: Json
+    spoken: Spoken
+    outside: Outside
+    may_be_draft: bool = False
+    """Whether its first request may still show that it speaks the draft."""
 
 
-def alone(params: Json, spoken: Spoken) -> Json:
+class InitializeRefused(Exception):
+    """The `initialize` of a client cannot be served."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def read_initialize(params: Json, to: Outside | None) -> Asked:
+    """Judge the `initialize` of a client that is served in one version, or in its own.
+
+    Raises:
+        InitializeRefused: it is malformed, or asks for a version that is not served.
+    """
+    only = _SERVED_ALONE.get(to)
+    params = _with_draft_marker(params) if to == "draft" else params
+    chosen = judge_request(params, (1, 2) if only is None else (1,))
+    if isinstance(chosen, Refused):
+        raise InitializeRefused(chosen.code, chosen.message, chosen.data)
+    spoken = chosen.dialect
+    if only not in (None, spoken):
+        said = f"only {only} is served here, and the client asked for {spoken}"
+        raise InitializeRefused(INVALID_PARAMS, said)
+    try:
+        read = read_params(methods_of(spoken)[INITIALIZE], encode(_alone(params, spoken)))
+    except Invalid as error:
+        data = {"path": error.path, "reason": error.reason}
+        said = f"Invalid params: {error.reason} at {error.path}"
+        raise InitializeRefused(INVALID_PARAMS, said, data) from None
+    early = (to, spoken) == ("v2-early", "v2")
+    outside: Outside = "v2-early" if early else spoken
+    return Asked(read, spoken, outside, may_be_draft=only is None and spoken == "v1")
+
+
+def repeat_refusal(params: Json, spoken: Spoken | None) -> tuple[int, str]:
+    """The code and sentence that refuse `initialize` once it has succeeded."""
+    chosen = judge_request(params, (1, 2))
+    if isinstance(chosen, Chosen) and chosen.dialect != spoken:
+        return INVALID_PARAMS, "a connection keeps the dialect that it began with"
+    return INVALID_REQUEST, "initialize may not be repeated on this connection"
+
+
+def _alone(params: Json, spoken: Spoken) -> Json:
     """An `initialize` without the keys that it has for agents of other versions."""
     foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
     if spoken == "v1":
@@ -200,27 +252,19 @@ def alone(params: Json, spoken: Spoken) -> Json:
         foreign = ("info", "capabilities")
     kept = {name: value for name, value in params.items() if name not in foreign}
     if spoken == "v2" and "info" not in kept:
-        # A client of a newer version may introduce itself otherwise.
+        # A client of a newer version may introduce itself in another way.
         kept["info"] = {"name": "unknown", "version": "unknown"}
     return {**kept, "protocolVersion": NUMBERS[spoken]}
 
 
-def meant(params: Json, only: Outside | None) -> Json:
-    """An `initialize` that says too little to be told by, where only the draft is served."""
-    told = "capabilities" in params or "clientCapabilities" in params
-    return {**params, "capabilities": {}} if only == "draft" and not told else params
-
-
-def again(params: Json, spoken: Spoken | None) -> tuple[int, str]:
-    """Why `initialize` is refused once it has succeeded."""
-    chosen = judge_request(params, (1, 2))
-    if isinstance(chosen, Chosen) and chosen.dialect != spoken:
-        return INVALID_PARAMS, "a connection keeps the dialect that it began with"
-    return INVALID_REQUEST, "initialize may not be repeated on this connection"
+def _with_draft_marker(params: Json) -> Json:
+    """An `initialize` with the key that tells the draft from v1, if it has neither one's."""
+    is_shown = "capabilities" in params or "clientCapabilities" in params
+    return params if is_shown else {**params, "capabilities": {}}
 
 
 def _together(v1: Json, v2: Json) -> Json:
-    """One `initialize` for agents of either version; v1's and v2's keys do not meet."""
+    """Join two `initialize` into one for agents of either version; their keys do not collide."""
     both = {**v1, **v2}
     metas = [one["_meta"] for one in (v1, v2) if isinstance(one.get("_meta"), dict)]
     if len(metas) == 2:
@@ -233,7 +277,7 @@ def _object(value: Any) -> Json:
 
 
 def farewell(why: Ended) -> str:
-    """What the client is told of an agent that is gone."""
+    """The sentence that tells the client how its agent ended."""
     said = f"the agent is gone: {why.reason}"
     if why.exit_status is not None and why.exit_status not in said:
         said += f" ({why.exit_status})"

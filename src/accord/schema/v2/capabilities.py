@@ -84,11 +84,11 @@ class SessionTitleCapabilities(UnstableStruct, frozen=True, kw_only=True):
 
 
 class TerminalCancelCapabilities(WireStruct, frozen=True, kw_only=True):
-    """This terminal's process can be stopped."""
+    """The client may stop the process of this terminal."""
 
 
 class ToolCallCancelCapabilities(WireStruct, frozen=True, kw_only=True):
-    """This tool call can be stopped."""
+    """The client may stop this tool call."""
 
 
 class ClientAuthCapabilities(WireStruct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ class PermissionOption(WireStruct, frozen=True, kw_only=True):
 class ToolCallPermissionSubject(
     WireStruct, frozen=True, kw_only=True, tag_field="type", tag="tool_call"
 ):
-    """It is about a tool call, which is created or patched before the user is asked."""
+    """A tool call as the subject; it is created or patched before the user is asked."""
 
     tool_call: ToolCallPatch
 
@@ -39,7 +39,7 @@ class ToolCallPermissionSubject(
 class CommandPermissionSubject(
     WireStruct, frozen=True, kw_only=True, tag_field="type", tag="command"
 ):
-    """It is about a command that the agent would run; the ids only say where it belongs."""
+    """A command that the agent would run as the subject; the ids only say where it belongs."""
 
     command: str
     cwd: AbsolutePath

@@ -195,7 +195,7 @@ class Traffic:
         return self._items[self._start + at] if 0 <= at < len(self) else None
 
     def items(self, start: int = 0) -> Iterator[Item]:
-        """Those from a number on, oldest first."""
+        """The frames from a number on, oldest first."""
         at = self._start + max(start - self.first, 0)
         return islice(self._items, at, None)
 

@@ -57,7 +57,7 @@ class Plan:
         return tuple(PlanEntry(one.content, one.priority, one.status) for one in self._entries)
 
     def show_items(self, entries: Sequence[Task]) -> None:
-        """Be a list of tasks; they are kept as they came, since most are replaced unseen."""
+        """Become a list of tasks; they are kept as they came, since most are replaced unseen."""
         self._become("items")
         self._entries = entries
 
@@ -67,12 +67,12 @@ class Plan:
         self.markdown = text
 
     def show_file(self, uri: str) -> None:
-        """Be kept in a file."""
+        """Become a plan that is kept in a file."""
         self._become("file")
         self.uri = uri
 
     def show_unknown(self, form: str, received: object) -> None:
-        """Be something that we do not know."""
+        """Become a plan in an unknown form."""
         self._become(form)
         self.received = received
 

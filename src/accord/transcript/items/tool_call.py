@@ -185,7 +185,7 @@ class ToolCall(LightStruct):
         return self._locations
 
     def replace_locations(self, places: Sequence[Place] | None) -> None:
-        """Be about these places and no others; null clears them."""
+        """Replace all locations; null clears them."""
         self._locations = None
         self._places = places or ()
 

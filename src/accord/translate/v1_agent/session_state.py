@@ -395,7 +395,7 @@ class Core(Adapter):
 
 
 def not_found(session_id: Any) -> CannotTranslate:
-    """Nobody knows this session."""
+    """The error for a session that is not open."""
     return CannotTranslate(
         RESOURCE_NOT_FOUND, f"no session {session_id} is open", {"sessionId": session_id}
     )

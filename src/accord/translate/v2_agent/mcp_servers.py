@@ -31,7 +31,7 @@ def _server(server: Json, offer: Offer, around: Surroundings) -> Json:
     kind = server.setdefault("type", "stdio")
     name = server["name"]
     if kind not in ("stdio", "http", "acp") or kind not in offer.mcp:
-        raise _refused(f"the agent takes no MCP servers of type {kind}: {name}")
+        raise _refused(f"the agent does not accept MCP servers of type {kind}: {name}")
     if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
         found = around.find_program(server["command"])
         if found is None or not _ABSOLUTE.match(found):

@@ -91,7 +91,7 @@ class Turns:
             return [self._start(prompt)]
         if len(self._queue) >= PROMPTS_QUEUED_MAX:
             raise CannotTranslate(
-                INVALID_REQUEST, f"{PROMPTS_QUEUED_MAX} prompts are waiting in this session already"
+                INVALID_REQUEST, f"{PROMPTS_QUEUED_MAX} prompts are already waiting in this session"
             )
         self._queue.append(prompt)
         return ()
@@ -243,7 +243,7 @@ class Turns:
         return bool(update["content"] == prompt.blocks[0])
 
     def _held(self, prompt: _Prompt, update: Json) -> Sequence[Json] | None:
-        """Whose words they are is known when the agent has answered the prompt."""
+        """Hold back user messages until the agent's answer to the prompt tells whose they are."""
         if prompt.is_inserted or len(self._echoes) >= ECHOES_HELD_MAX:
             return None
         self._echoes.append(update)

@@ -38,7 +38,7 @@ class Failure:
 
     @property
     def every(self) -> tuple[Failure, ...]:
-        """It and its causes."""
+        """The error and its causes."""
         return (self, *self.causes)
 
 

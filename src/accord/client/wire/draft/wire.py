@@ -79,7 +79,7 @@ class WireDraft(WireV1):
     logs_in_by_credential = True
 
     def __init__(self, *, report: Report = ignore) -> None:
-        """It reads what the translator made, which is valid; `report` is told unknown words."""
+        """Read what the translator made, which is valid; `report` is told of unknown values."""
         super().__init__()
         self._report = report
         self._offered = draft.AgentCapabilities()
@@ -163,7 +163,7 @@ class WireDraft(WireV1):
         if prompts.attachments is not True and any(
             isinstance(block, draft.Attachment) for block in prompt
         ):
-            raise LocalProtocolError("the agent takes no attachments in prompts")
+            raise LocalProtocolError("the agent does not accept attachments in prompts")
         return super().blocks(prompt)
 
     def _block(self, block: Any) -> Block:

@@ -182,7 +182,7 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
         if key == "capabilities":
             # Version 1 and a name is also how a client of the official version 1 may begin.
             ok = ok or isinstance(queries.at(answer, "result.agentCapabilities"), dict)
-        stage.judge.judge("D26-04", ok, f"it is taken without {key}", came=answer)
+        stage.judge.judge("D26-04", ok, f"it is accepted without {key}", came=answer)
 
 
 @check("D26-05", version="draft")

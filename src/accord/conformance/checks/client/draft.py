@@ -180,7 +180,7 @@ async def files_stay_in_the_working_folder(stage: ClientStage) -> None:
 async def terminals_come_with_their_fields(stage: ClientStage) -> None:
     """Terminals have ids, ends have codes, and what was killed or released is said to be."""
     talk, prompt = await stage.to_prompt()
-    stage.need(talk.can("terminal", "create"), "the client has no terminals")
+    stage.need(talk.can("terminal", "create"), "the client offers no terminals")
     call = talk.peer.call
     shell: Message = {"command": "/bin/sh", "args": ["-c", "exit 3"], "cwd": str(stage.folder)}
     made = await call("terminal/create", shell)

@@ -70,7 +70,7 @@ def choices_of(commands: Sequence[Command]) -> list[CommandChoice]:
 
 
 def fitting(choices: Sequence[CommandChoice], query: str) -> list[CommandChoice]:
-    """Those that begin with the query, then those that have it, then those with its letters."""
+    """Sort by fit: names that begin with the query, that contain it, that have its letters."""
     small = query.lower()
     ranked: list[tuple[int, int]] = []
     for at, choice in enumerate(choices):

@@ -85,7 +85,7 @@ class Finder:
         return steps[-1][1]
 
     def _candidates(self, query: str, matching: list[int]) -> Iterator[int]:
-        """Those worth a close look; of the better sorts all that there is room for."""
+        """The paths worth a close look; the better kinds come first, as far as there is room."""
         if len(matching) <= 4 * CANDIDATES_MAX:
             yield from matching
             return

@@ -106,7 +106,8 @@ class DraftAgent(DraftBridge):
 
     def _initialized(self, result: Json) -> Json:
         if result["protocolVersion"] != PROTOCOL_VERSION:
-            self.around.log(f"the draft agent says version {result['protocolVersion']}")
+            said = result["protocolVersion"]
+            self.around.log(f"the agent answered with version {said} in the form of the draft")
         required = result.get("requiredClientCapabilities")
         lacking = missing(required or {}, self.state.offered, words=self.details)
         if lacking:

@@ -174,7 +174,7 @@ class State:
             session.options = with_value(session.options, key, value, booleans=self.booleans)
 
     def owner(self, path: str | None = None, named: Any = None) -> Session:
-        """Whose request it is that names no session.
+        """Find the session of a request that names none.
 
         Raises:
             CannotTranslate: it may be of several.

@@ -136,7 +136,7 @@ class DraftClient(DraftBridge):
         if result["protocolVersion"] != PROTOCOL_VERSION:
             raise CannotTranslate(
                 DRAFT_CAPABILITY_NOT_SUPPORTED,
-                f"the agent speaks version {result['protocolVersion']} alone",
+                f"the agent speaks only version {result['protocolVersion']}",
             )
         made = dict(result)
         had = taken(made)

@@ -138,7 +138,7 @@ class Terminals:
         most = (self._state.client["terminal"]).get("maxConcurrent", TERMINALS_MAX)
         if len(self._terminals) + self._creating >= min(most, TERMINALS_MAX):
             raise CannotTranslate(
-                INTERNAL_ERROR, "the client can have no more terminals", {"reason": "too_many"}
+                INTERNAL_ERROR, "the client has too many terminals open", {"reason": "too_many"}
             )
         asked = dict(request.params)
         line = self._bridge.around.command_line({**asked, "env": None})

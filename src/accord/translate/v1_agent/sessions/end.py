@@ -72,7 +72,7 @@ class SessionEnds:
         return [*outs, *self.stopped(session)]
 
     def _close_unknown(self, request: Request, session: Session | None) -> Outs:
-        """It is closed for the client; an agent that may still have it is asked all the same."""
+        """Close the session for the client; ask the agent too if it may still have the session."""
         if not self._core.can.close or (session is not None and not session.alive):
             return [(CLIENT, Result(request.key, {}))]
         session_id: str = request.params["sessionId"]

@@ -268,7 +268,7 @@ def _wants_past(replay_from: Any) -> bool:
     if replay_from.get("type") != "start":
         raise CannotTranslate(
             INVALID_PARAMS,
-            "a session can be replayed from its start only",
+            "a session can be replayed only from its start",
             {"replayFrom": replay_from},
         )
     return True
@@ -291,7 +291,7 @@ def servers_to_v1(servers: list[Json] | None, can: Abilities) -> list[Json]:
         if not known:
             raise CannotTranslate(
                 INVALID_PARAMS,
-                f"the agent takes no MCP servers of type {kind}",
+                f"the agent does not accept MCP servers of type {kind}",
                 {"type": kind, "name": server.get("name")},
             )
         if server["name"] in names:

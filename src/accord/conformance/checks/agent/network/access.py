@@ -1,4 +1,4 @@
-"""Who may use a server: encryption, credentials, foreign pages, the sessions of other users."""
+"""Access to a server: encryption, credentials, foreign pages, the sessions of other users."""
 
 from __future__ import annotations
 

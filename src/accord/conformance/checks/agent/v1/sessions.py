@@ -84,7 +84,7 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
     for bad in ("x", [5], [""], ["relative"], [good, "relative"], [good, 5], ["./", good]):
         params = base | {"additionalDirectories": bad}
         error = await talk.error_of("session/new", params)
-        judge_refusal(stage, "V1-SESS-10", error, f"{as_json(bad)} is taken", sent=params)
+        judge_refusal(stage, "V1-SESS-10", error, f"{as_json(bad)} is accepted", sent=params)
     if can_list:
         after = len(await listed(talk))
         stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
@@ -383,7 +383,7 @@ async def system_prompts_that_cannot_be_applied_fail(stage: AgentStage) -> None:
     for bad in ({"mode": "_odd", "content": [text]}, {"mode": "append", "content": [image]}):
         params = {"cwd": str(talk.folder), "mcpServers": [], "systemPrompt": bad}
         error = await talk.error_of("session/new", params)
-        stage.judge.judge("V1-SESS-25", bool(error), "it is taken", sent=params, came=error)
+        stage.judge.judge("V1-SESS-25", bool(error), "it is accepted", sent=params, came=error)
 
 
 def asked_of(log: Path) -> list[dict[str, Any]]:

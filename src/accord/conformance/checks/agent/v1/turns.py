@@ -464,7 +464,7 @@ async def _judge_consent(stage: AgentStage) -> None:
             return
         done.append(found)
         if answer in ("decline", "cancel"):
-            said = f"after {answer} the agent does what it does when the form is accepted"
+            said = f"after {answer} the agent acts as if the form was accepted"
             stage.judge.judge("V1-ELIC-18", found != done[0], said, came=found)
 
 

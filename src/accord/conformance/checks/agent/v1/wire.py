@@ -158,7 +158,7 @@ def need_still_running(stage: AgentStage, rule: str, sent: Message) -> None:
     """
     if not stage.talk.peer.closed.is_set():
         return
-    said = f"the agent ends at {sent['method']}"
+    said = f"the agent exits at {sent['method']}"
     if sent["method"] != "session/cancel" or not isinstance(sent["params"].get("sessionId"), str):
         stage.judge.failed(rule, said, sent=sent)
     raise NotReady(said)
@@ -189,7 +189,7 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
         if not stage.judge.judge("V1-GEN-14", ok, said, sent=array, came=came):
             return
     if not await alive(talk):
-        stage.judge.failed("V1-GEN-14", "after the arrays nothing is answered")
+        stage.judge.failed("V1-GEN-14", "nothing is answered after the arrays")
 
 
 def answers_to_array(frames: Sequence[Frame]) -> list[Frame]:

@@ -33,7 +33,7 @@ async def arrays_are_processed_or_refused(stage: AgentStage) -> None:
         came.append(answers_to_array(talk.peer.frames[since:]))
     judge_arrays(stage.judge, ARRAYS, came)
     if not await alive(talk):
-        stage.judge.failed("V2-GEN-06", "after the arrays nothing is answered")
+        stage.judge.failed("V2-GEN-06", "nothing is answered after the arrays")
 
 
 def judge_arrays(

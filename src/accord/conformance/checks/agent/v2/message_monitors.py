@@ -343,7 +343,12 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
     for asked, _, frame, result in queries.answers(frames, "initialize"):
         terminal = [o for o in _list(result.get("authMethods")) if o.get("type") == "terminal"]
         offered = queries.at(frames[asked].params, "capabilities.auth.terminal") is not None
-        judge.judge("V2-AUTH-04", offered or not terminal, "an unasked terminal login", came=frame)
+        judge.judge(
+            "V2-AUTH-04",
+            offered or not terminal,
+            "a terminal login for a client that runs none",
+            came=frame,
+        )
         for one in terminal:
             names = [env.get("name") for env in _list(one.get("env"))]
             judge.judge("V2-AUTH-04", len(set(names)) == len(names), "env repeats", came=frame)

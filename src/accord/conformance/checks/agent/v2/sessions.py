@@ -220,7 +220,7 @@ async def old_servers_are_not_connected_again(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     if not talk.can("session.mcp.stdio"):
-        stage.judge.skip_open("the agent takes no stdio servers")
+        stage.judge.skip_open("the agent accepts no stdio servers")
         return
     server, log = stage.mcp_server()
     session = str((await talk.new_session(mcpServers=[server]))["sessionId"])
@@ -345,7 +345,7 @@ async def servers_are_connected(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     if not talk.can("session.mcp.stdio"):
-        stage.judge.skip_open("the agent takes no stdio servers")
+        stage.judge.skip_open("the agent accepts no stdio servers")
         return
     first, first_log = stage.mcp_server()
     second, second_log = stage.mcp_server("accord-check-2")

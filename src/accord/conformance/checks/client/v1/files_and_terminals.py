@@ -114,7 +114,7 @@ async def keeps_files_inside_the_roots(stage: ClientStage) -> None:
     (stage.folder / "linked").symlink_to(others)
     talk, prompt = await stage.to_prompt()
     reads, writes = talk.can("fs", "readTextFile"), talk.can("fs", "writeTextFile")
-    stage.need(reads or writes, "the client has no files")
+    stage.need(reads or writes, "the client offers no files")
     # What the client is asked for, and the file that this is.
     cases = [
         ("V1-SESS-24", str(outside), outside),
@@ -154,7 +154,7 @@ async def text_of(path: Path) -> str | None:
 async def terminal(stage: ClientStage) -> tuple[Conversation, Any]:
     """A conversation with a client that has terminals."""
     talk, prompt = await stage.to_prompt()
-    stage.need(talk.can("terminal"), "the client has no terminals")
+    stage.need(talk.can("terminal"), "the client offers no terminals")
     return talk, prompt
 
 

@@ -148,7 +148,7 @@ def blocks(frames: Sequence[Frame], judge: Findings) -> None:
     for frame in queries.received(frames):
         if frame.method == "session/prompt":
             wrong = unwanted_blocks(frame, partial(takes_block, can))
-            said = f"the agent takes no blocks of {', '.join(wrong)}"
+            said = f"the agent accepts no blocks of {', '.join(wrong)}"
             if block_types(frame) - {"text", "resource_link"}:
                 judge.judge("V1-PROMPT-02", not wrong, said, came=frame)
             if any(kind in BLOCKS and is_omitted(can, BLOCKS[kind]) for kind in wrong):
@@ -395,7 +395,7 @@ async def sends_no_image_unasked(stage: ClientStage) -> None:
             stage.judge.passed("V1-PROMPT-02")
             continue
         wrong = unwanted_blocks(prompt, partial(takes_block, can))
-        said = f"the agent takes no blocks of {', '.join(wrong)}"
+        said = f"the agent accepts no blocks of {', '.join(wrong)}"
         stage.judge.judge("V1-PROMPT-02", not wrong, said, came=prompt)
 
 
@@ -489,7 +489,7 @@ async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
             stage.need(bool(asked), "the client does not look at providers")
             if protocols[-1] == "openai":
                 stage.leave_open(
-                    f"the client does not continue, whatever the providers are: {error}"
+                    f"the client does not continue with any list of providers: {error}"
                 )
             said = f"it does not continue after an unknown protocol of a provider: {error}"
             stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)

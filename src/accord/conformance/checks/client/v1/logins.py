@@ -21,7 +21,7 @@ TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["
 
 @monitor("V1-AUTH-01", "V1-AUTH-03", role="client")
 def logins(frames: Sequence[Frame], judge: Findings) -> None:
-    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
+    """A client logs in by a method that the agent listed, and not by one for terminals."""
     for frame, method in used_logins(frames, "authenticate", "id"):
         name = frame.params.get("methodId")
         judge.judge(

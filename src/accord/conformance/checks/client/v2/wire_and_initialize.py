@@ -170,7 +170,7 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
             content = frame.params.get("prompt")
             judge.judge("V2-PROMPT-01", bool(content), "an empty prompt", came=frame)
             wrong = unwanted_blocks(frame, takes)
-            said = f"the agent takes no blocks of {', '.join(wrong)}"
+            said = f"the agent accepts no blocks of {', '.join(wrong)}"
             judge.judge("V2-PROMPT-01", not wrong, said, came=frame)
         roots = frame.params.get("additionalDirectories")
         if roots is not None:
@@ -188,7 +188,7 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-AUTH-01", "V2-AUTH-05", role="client", version="2")
 def logins(frames: Sequence[Frame], judge: Findings) -> None:
-    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
+    """A client logs in by a method that the agent listed, and not by one for terminals."""
     for frame, method in used_logins(frames, "auth/login", "methodId"):
         if not offered(frames, "authMethods"):
             # That there is no login at all is V2-AUTH-02's matter.
