@@ -108,6 +108,14 @@ async def test_a_command_in_one_word_is_explained(tmp_path: Path) -> None:
     assert "per word" not in str(caught.value)
 
 
+async def test_a_url_given_to_spawn_names_the_function_for_it() -> None:
+    """Ours: and what may be a secret in it is not shown."""
+    with pytest.raises(SpawnFailed, match=r"a URL and no program; write Client\.connect") as failed:
+        async with Client.spawn("wss://ann:hunter2@a.example/acp?key=hunter2"):
+            pass
+    assert "hunter2" not in str(failed.value)
+
+
 def test_a_client_that_was_not_entered_says_how() -> None:
     """Ours: whoever forgets `async with` asks the wrong object for a session."""
     client: Any = Client.spawn("agent")

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from accord.cli.main import STARTERS
 from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.serve_process import serve_process
 
 TOKEN = "tokentokentoken"
+URL = "URL"
 AGENT = """\
 from accord import Agent, Turn
 
@@ -78,14 +80,44 @@ def with_token(home: Home) -> Home:
     return home
 
 
-def test_run_and_chat_take_a_url(url: str, with_token: Home) -> None:
+# What each command that takes an agent does with one behind a URL: its words, without the options
+# of the URL, its input, its exit code, and what it says.
+USES: dict[str, tuple[list[str], str, int, str]] = {
+    "run": (["run", "hello", "--agent", URL], "", 0, "You said: hello"),
+    "chat": (["chat", "--plain", URL], "hello\n", 0, "You said: hello"),
+    "login": (["login", URL, "--list"], "", 1, "the agent offers no login method"),
+    "check": (["check", URL, "--only", "V1-INIT-04"], "", 0, "1 passed"),
+    "replay": (["replay", "talk.jsonl", "--as", "client", "--", URL], "", 0, ""),
+}
+# Those that pass on messages: for editors that start agents, and for what stands in between.
+PIPES = {
+    "connect": ["connect", URL],
+    "record": ["record", "-o", "log.jsonl", URL],
+    "translate": ["translate", "--to", "1", URL],
+    "proxy": ["proxy", "context", "--", URL],
+}
+
+
+def with_url(words: list[str], url: str) -> list[str]:
+    """The words of a command, with this URL in its place, and its token."""
+    return [*(url if word == URL else word for word in words), "--token-env", "AGENT_TOKEN"]
+
+
+def test_every_command_that_takes_an_agent_is_tested_with_a_url() -> None:
+    """Issue 16: each of them takes a URL."""
+    assert {*USES, *PIPES} == {*STARTERS, "connect"}
+
+
+@pytest.mark.parametrize("command", USES)
+def test_a_command_uses_an_agent_behind_a_url(command: str, url: str, with_token: Home) -> None:
     """Issue 16: the same commands, with an agent that is elsewhere."""
-    ended = with_token.accord("run", "hello", "--agent", url, "--token-env", "AGENT_TOKEN")
-    assert (ended.code, ended.out.strip()) == (0, "You said: hello"), ended.error
-    words = ("chat", "--plain", url, "--token-env", "AGENT_TOKEN")
-    ended = with_token.accord(*words, stdin="hello\n")
-    assert ended.code == 0, ended.error
-    assert "You said: hello" in ended.out
+    words, stdin, code, said = USES[command]
+    if command == "replay":
+        record = ["run", "hello", "--", sys.executable, "-m", "accord", "record", "-o"]
+        recorded = with_token.accord(*record, "talk.jsonl", *with_url([URL], url))
+        assert recorded.code == 0, recorded.error
+    ended = with_token.accord(*with_url(words, url), stdin=stdin)
+    assert (ended.code, said in ended.out + ended.error) == (code, True), ended
 
 
 def test_an_agent_of_the_configuration_may_have_a_url(url: str, with_token: Home) -> None:
@@ -133,7 +165,14 @@ def test_a_url_with_a_mistake_is_explained_and_its_password_is_not_shown(
     assert "hunter2" not in ended.error
 
 
-@pytest.mark.parametrize("words", [("proxy", "guard"), ("translate", "--to", "1", "--")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("proxy", "guard"),
+        ("translate", "--to", "1", "--"),
+        ("replay", "x.jsonl", "--as", "client", "--"),
+    ],
+)
 def test_a_url_with_a_mistake_is_not_started_as_a_program(
     words: tuple[str, ...], home: Home
 ) -> None:
@@ -143,18 +182,10 @@ def test_a_url_with_a_mistake_is_not_started_as_a_program(
     assert "hunter2" not in ended.error
 
 
-@pytest.mark.parametrize("command", ["connect", "record", "translate", "proxy"])
-def test_a_remote_agent_looks_like_a_program(
-    command: str, url: str, with_token: Home, tmp_path: Path
-) -> None:
-    """Ours: for editors that start agents, and for what stands in between."""
-    options = ["--token-env", "AGENT_TOKEN"]
-    words = {
-        "connect": ["connect", url, *options],
-        "record": ["record", "-o", str(tmp_path / "log.jsonl"), url, *options],
-        "translate": ["translate", "--to", "1", url, *options],
-        "proxy": ["proxy", "context", " ".join([url, *options])],
-    }[command]
+@pytest.mark.parametrize("command", PIPES)
+def test_a_remote_agent_looks_like_a_program(command: str, url: str, with_token: Home) -> None:
+    """Issue 16: the same, for a client on stdin and stdout."""
+    words = with_url(PIPES[command], url)
     process = subprocess.Popen(
         [sys.executable, "-m", "accord", *words],
         cwd=with_token.project,
@@ -176,7 +207,7 @@ def test_a_remote_agent_looks_like_a_program(
     assert answer["id"] == 1
     assert answer["result"]["protocolVersion"] == 1
     if command == "record":
-        recorded = (tmp_path / "log.jsonl").read_text()
+        recorded = (with_token.project / "log.jsonl").read_text()
         assert "initialize" in recorded
         assert TOKEN not in recorded
 

@@ -2,7 +2,7 @@
 
     server_py.py VERSION
 
-Prints its port, and ends when its input does.
+Prints its port, and ends when its input does.  Version 2 needs the SDK of that version.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib
 import socket
 import sys
 from functools import partial
+from typing import Any
 
 import acp.http.server as server_module
 from acp.http.asgi import create_asgi_app
@@ -24,19 +25,28 @@ server_module.AgentSideConnection = partial(
 )
 
 
-async def main(version: str) -> None:
+def agents(version: str) -> Any:
+    """What makes an agent for each connection."""
     agent = importlib.import_module(f"tests.interop.official.agent_py_v{version}")
+    if version == "2":
+        from acp.experimental.negotiation import AgentProtocolRouter
+
+        return AgentProtocolRouter(v2=lambda _: agent.ScriptedAgent())
 
     def make(connection: object) -> object:
         made = agent.ScriptedAgent()
         made.on_connect(connection)
         return made
 
+    return make
+
+
+async def main(version: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = Server(
-        create_asgi_app(make),
+        create_asgi_app(agents(version)),
         address="127.0.0.1",
         port=port,
         interface=Interfaces.ASGINL,

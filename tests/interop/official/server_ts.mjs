@@ -1,9 +1,9 @@
-// The scripted agents on the official TypeScript SDK, behind its HTTP server.
+// The scripted agents on the official TypeScript SDK, behind its HTTP and WebSocket server.
 //
-//     server_ts.mjs VERSION (http/1.1 | h2c)
+//     server_ts.mjs VERSION (http/1.1 | h2c | ws)
 //
-// Prints its port, and ends when its input does.  HTTP/1.1 is the SDK's own adapter for node; the
-// one for HTTP/2 is here, around the same request handler.
+// Prints its port, and ends when its input does.  HTTP/1.1 is the SDK's own adapter for node; those
+// for HTTP/2 and for a WebSocket are here, around the same server.
 
 import http from "node:http";
 import http2 from "node:http2";
@@ -11,6 +11,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createNodeHttpHandler } from "@agentclientprotocol/sdk/experimental/node";
 import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
+import { ServerWebSocket } from "./websocket.mjs";
 
 const [version, protocol] = process.argv.slice(2);
 const { app } = await import(`./agent_ts_v${version}.mjs`);
@@ -46,6 +47,11 @@ if (protocol === "h2c") {
     handleStream(stream, headers).catch(() => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR));
   });
 }
+server.on("upgrade", (request, socket) => {
+  const prepared = acp.prepareWebSocketUpgrade();
+  const headers = { "Acp-Connection-Id": prepared.connectionId };
+  prepared.accept(new ServerWebSocket(request, socket, headers));
+});
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 process.stdin.resume();
 process.stdin.on("end", () => process.exit(0));

@@ -13,6 +13,7 @@ import pytest
 
 from accord import RemoteLimits
 from tests.hang_limit import HANG_SECONDS
+from tests.transport.server.asgi_servers import SERVERS
 from tests.transport.server.raw_http import (
     INITIALIZE,
     NEW_SESSION,
@@ -22,7 +23,8 @@ from tests.transport.server.raw_http import (
     closed,
     prompt,
 )
-from tests.transport.server.served_agent import serving
+from tests.transport.server.raw_http2 import RawHttp2Client
+from tests.transport.server.served_agent import echo_agent, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -231,11 +233,25 @@ RULES = {
     "wrong",
     [pytest.param(wrong, id=name, marks=RULES.get(name, ())) for name, wrong in WRONG.items()],
 )
-async def test_a_wrong_request_gets_its_status_and_the_next_one_works(wrong: Wrong) -> None:
+@pytest.mark.parametrize("client_class", [RawClient, RawHttp2Client])
+async def test_a_wrong_request_gets_its_status_and_the_next_one_works(
+    wrong: Wrong, client_class: type[RawClient]
+) -> None:
     async with serving() as served:
-        client = await opened(served.port)
+        client = client_class(served.port)
+        await client.initialize()
         assert (await wrong.send(client)).status == wrong.status
         assert await new_session(client)
+
+
+@pytest.mark.parametrize("server", SERVERS)
+async def test_the_answer_to_a_preflight_has_no_length(server: str) -> None:
+    """RFC 9110, 8.6: with status 204 there is none."""
+    headers = {"origin": "https://a.example", "access-control-request-method": "POST"}
+    async with SERVERS[server](echo_agent().asgi(origins=["https://a.example"])) as port:
+        response = await RawClient(port).request("OPTIONS", headers)
+        assert response.status == 204
+        assert "content-length" not in response.headers
 
 
 async def test_an_array_is_answered_as_the_sdk_answers_it() -> None:

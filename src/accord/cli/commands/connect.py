@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Connects to a remote agent and passes messages between it and stdin and stdout: for editors that
-start agents as programs.  `accord chat`, `run`, `check`, `proxy`, `translate` and `record` take a
-URL themselves.
+start agents as programs.  Every other command that takes an agent takes its URL itself.
 
 The URL begins with wss:// or https://.  For an agent on this machine, ws:// and http:// work too;
 for other machines they need --insecure, because everything is then sent unencrypted.

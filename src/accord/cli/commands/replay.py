@@ -13,7 +13,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
+from accord.cli.agent_setup.remote_agent_command import agent_command
 from accord.cli.console import complain
+from accord.cli.usage_error import UsageError
 from accord.errors import SpawnFailed
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.machine.console.control_characters import VisibleMessages, visible_line
@@ -29,7 +31,8 @@ DESCRIPTION = """\
 Plays one side of a recording, to test the other side without a model or a user.
 
 --as agent acts as the agent on standard input and output: start it from a client.
---as client starts the agent after -- and sends it the client's messages from the recording.
+--as client starts the agent after --, or connects to it by its URL, and sends it the client's
+messages from the recording.
 
 The messages of the other side are compared with the recording.  Differences are printed as a diff:
 on standard output for --as client, and on standard error for --as agent; since many clients hide
@@ -41,6 +44,7 @@ exit codes: 0 as recorded, 1 there are differences, 2 wrong usage or not a recor
 EPILOG = """\
 examples:
   accord replay session.jsonl --as client -- accord agent
+  accord replay session.jsonl --as client -- wss://agents.example.com/acp --token-env AGENT_TOKEN
   accord run "what is this?" -- accord replay session.jsonl --as agent
 """
 EXIT_SECONDS_MAX = 5.0
@@ -49,7 +53,7 @@ EXIT_SECONDS_MAX = 5.0
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord replay`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord replay FILE --as agent|client [options] [-- AGENT COMMAND]"
+    parser.usage = "accord replay FILE --as agent|client [options] [-- COMMAND | -- URL]"
     add = parser.add_argument
     add("file", metavar="FILE", type=Path, help="the recording")
     add("--as", dest="role", choices=("agent", "client"), required=True, help="the side to play")
@@ -72,19 +76,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     if arguments.role == "client" and not arguments.after:
-        return _refuse("--as client needs the agent's command after --")
+        return _refuse("--as client needs the agent's command or URL after --")
     if arguments.role == "agent" and arguments.after is not None:
         return _refuse("--as agent takes no command after --: a client starts it")
     try:
+        command = agent_command(arguments.after or [])
         with arguments.file.open("rb") as file:
             script = script_of(read_recording(file).entries)
-    except NotARecording as error:
+    except (NotARecording, UsageError) as error:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"cannot read {arguments.file}: {error.strerror}")
     if arguments.role == "agent":
         return _as_agent(script, arguments)
-    return _as_client(script, arguments)
+    return _as_client(script, arguments, command)
 
 
 def _refuse(sentence: str) -> int:
@@ -175,8 +180,7 @@ def _as_agent(script: list[Step], arguments: Namespace) -> int:
     return _report(player.finish(outcome), arguments.diff, sys.stderr.write)
 
 
-def _as_client(script: list[Step], arguments: Namespace) -> int:
-    command = arguments.after
+def _as_client(script: list[Step], arguments: Namespace, command: tuple[str, ...]) -> int:
     mark = new_mark()
     watch()
     try:

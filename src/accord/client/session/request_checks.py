@@ -182,7 +182,14 @@ def command_words(command: Sequence[object]) -> tuple[str, ...]:
 
 
 def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
-    """The error for a program that did not start, with a hint at the usual mistake."""
+    """The error for a program that did not start, with a hint at the usual mistakes."""
+    if "://" in command[0]:
+        from accord.transport.remote_address import is_url, shown_url
+
+        if is_url(command[0]):
+            return SpawnFailed(
+                f"{shown_url(command[0])!r} is a URL and no program; write Client.connect(url)"
+            )
     if len(command) != 1 or len(split := command[0].split()) < 2 or os.path.exists(command[0]):
         return error
     words = ", ".join(map(repr, split))

@@ -9,11 +9,12 @@ from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ER
 from accord.jsonrpc.json_depth import is_deeper
 from accord.jsonrpc.malformed_frames import is_utf8, is_whole
 from accord.transport.http.message_routes import EVENTS_TYPE, JSON_TYPE
-from accord.transport.server.requests import Send
+from accord.transport.server.requests import Message, Send
 
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
 # The code for what the JSON-RPC server itself defines.
 SERVER_ERROR: Final = -32000
+NO_CONTENT = 204
 GONE = 410
 BAD_REQUEST = 400
 Header = tuple[str, str]
@@ -71,11 +72,24 @@ class HttpAnswer(NamedTuple):
 
     async def send(self, send: Send, more_headers: tuple[Header, ...] = ()) -> None:
         """Send the status, the headers and the body."""
-        headers = [("content-length", str(len(self.body))), *self.headers, *more_headers]
+        headers = [*self.headers, *more_headers]
+        if self.status != NO_CONTENT:
+            headers.append(("content-length", str(len(self.body))))
         if self.content_type is not None:
             headers.append(("content-type", self.content_type))
         await send(response_start(self.status, headers))
         await send({"type": "http.response.body", "body": self.body, "more_body": False})
+
+
+def without_body(send: Send) -> Send:
+    """Return a `send` for the answer to HEAD, since granian would send its body over HTTP/2."""
+
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return send_head
 
 
 def response_start(status: int, headers: list[Header]) -> dict[str, object]:
@@ -170,4 +184,5 @@ __all__ = [
     "json_answer",
     "response_start",
     "text_answer",
+    "without_body",
 ]

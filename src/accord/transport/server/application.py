@@ -15,7 +15,13 @@ from types import TracebackType
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.server.answers import WRONG_METHOD, Header, HttpAnswer, text_answer
+from accord.transport.server.answers import (
+    WRONG_METHOD,
+    Header,
+    HttpAnswer,
+    text_answer,
+    without_body,
+)
 from accord.transport.server.authorization import UNAUTHORIZED, AuthHook, principal_of
 from accord.transport.server.connections import Connections, Serve
 from accord.transport.server.http_endpoint import Endpoint
@@ -101,6 +107,8 @@ class RemoteApplication:
                 self.connections, self.limits, request, admitted, scope, receive, send
             )
             return
+        if request.method == "HEAD":
+            send = without_body(send)
         answer = await self._answer(request, admitted, receive, send)
         if answer is not None:
             # A client that does not read its answer does not keep the request for ever.

@@ -12,7 +12,6 @@ from typing import Final
 
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger, place_of
-from accord.transport.readiness import is_task_cancelled
 from accord.transport.request_headers import is_token
 from accord.transport.server.requests import RemoteRequest
 
@@ -33,28 +32,42 @@ async def principal_of(
     """Return who sends a request, or None if it must be refused."""
     if auth is None:
         return LOCAL_USER
-    limit = asyncio.timeout(seconds_max)
     try:
         answer = auth(request)
         if not inspect.isawaitable(answer):
             return _name(answer)
-        async with limit:
-            return _name(await answer)
-    except (Exception, asyncio.CancelledError) as error:
-        # A failing check must refuse, not end the server; so must one that waits for the work of
-        # another request, which was cancelled with that one.
-        if isinstance(error, asyncio.CancelledError) and is_task_cancelled():
-            raise
-        if limit.expired():
-            _log.error(
-                "the auth function did not answer within %g s (the limit auth_seconds); the request"
-                " was refused",
-                seconds_max,
-            )
-            return None
-        # Its text may quote the token, as a KeyError does.
-        _log.error("the auth function failed (%s); the request was refused", place_of(error))
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a check that fails refuses
+        return _failed(error)
+    check = asyncio.ensure_future(answer)
+    try:
+        await asyncio.wait({check}, timeout=seconds_max)
+    finally:
+        # One that goes on although it is cancelled is left behind.
+        check.add_done_callback(_forget)
+        check.cancel()
+    if not check.done():
+        _log.error(
+            "the auth function did not answer within %g s (the limit auth_seconds); the request"
+            " was refused",
+            seconds_max,
+        )
         return None
+    # It may wait for the work of another request, which was cancelled with that one.
+    problem = asyncio.CancelledError() if check.cancelled() else check.exception()
+    return _name(check.result()) if problem is None else _failed(problem)
+
+
+def _failed(error: BaseException) -> str | None:
+    """Refuse: a check that fails must not end the server."""
+    # Its text may quote the token, as a KeyError does.
+    _log.error("the auth function failed (%s); the request was refused", place_of(error))
+    return None
+
+
+def _forget(check: asyncio.Future[str | None]) -> None:
+    """Take the error of a check that nobody waits for, so that it is not logged with its text."""
+    if not check.cancelled():
+        check.exception()
 
 
 def _name(answer: object) -> str | None:

@@ -1,0 +1,97 @@
+"""Requests over HTTP/2 as they are given, each on a connection of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.events import DataReceived, ResponseReceived, StreamEnded, StreamReset
+
+from tests.hang_limit import HANG_SECONDS
+from tests.transport.server.raw_http import RawClient, Response, closed
+
+
+@dataclass
+class RawHttp2Client(RawClient):
+    """Sends what `RawClient` sends, over HTTP/2; its streams of events stay with HTTP/1.1."""
+
+    async def request(
+        self,
+        method: str,
+        headers: Mapping[str, str | None] | None = None,
+        body: bytes = b"",
+        path: str | None = None,
+    ) -> Response:
+        """Send a request and return the whole response; a header of None is left out."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            async with asyncio.timeout(HANG_SECONDS):
+                exchange = _Exchange(reader, writer)
+                special = {
+                    ":method": method,
+                    ":scheme": "http",
+                    ":authority": f"127.0.0.1:{self.port}",
+                    ":path": path or self.path,
+                }
+                given = {**special, **self.headers, **(headers or {})}
+                await exchange.send([one for one in given.items() if one[1] is not None], body)
+                return await exchange.response()
+        finally:
+            await closed(writer)
+
+
+class _Exchange:
+    """One request on a connection; what breaks HTTP/2 raises."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._h2: Any = H2Connection(H2Configuration(header_encoding="latin-1"))
+        self._h2.initiate_connection()
+        self._answer: Response | None = None
+        self._is_over = False
+
+    async def send(self, headers: list[tuple[str, Any]], body: bytes) -> None:
+        self._h2.send_headers(1, headers, end_stream=not body)
+        left = memoryview(body)
+        # A server may answer before it has read all.
+        while left and self._answer is None:
+            size = min(self._h2.local_flow_control_window(1), self._h2.max_outbound_frame_size)
+            if size:
+                self._h2.send_data(1, bytes(left[:size]), end_stream=size >= len(left))
+                left = left[size:]
+                self._writer.write(self._h2.data_to_send())
+            else:
+                await self._read()
+
+    async def response(self) -> Response:
+        while not self._is_over:
+            await self._read()
+        assert self._answer is not None
+        return self._answer
+
+    async def _read(self) -> None:
+        self._writer.write(self._h2.data_to_send())
+        data = await self._reader.read(65536)
+        assert data, "the server closed the connection before it answered"
+        for event in self._h2.receive_data(data):
+            match event:
+                case ResponseReceived(headers=headers):
+                    found = {str(name): str(value) for name, value in headers or ()}
+                    self._answer = Response(int(found[":status"]), found)
+                case DataReceived(data=piece, flow_controlled_length=size):
+                    assert self._answer is not None
+                    self._answer.body += piece or b""
+                    self._h2.acknowledge_received_data(size, 1)
+                case StreamEnded():
+                    self._is_over = True
+                case StreamReset(error_code=code):
+                    # Without an error: the server wants no more of the body.
+                    assert code == 0, f"the server reset the stream: {code}"
+                    self._is_over = True
+
+
+__all__ = ["RawHttp2Client"]
