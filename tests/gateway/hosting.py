@@ -21,7 +21,7 @@ from accord.transport.transport import Transport
 from tests.hang_limit import HANG_SECONDS
 from tests.proxy.wires import Wire
 
-GATEWAYS_OWN = ("presence", "members", "settled", "primary")
+GATEWAYS_OWN = ("closed", "presence", "members", "settled", "primary")
 
 
 class Hosting:
@@ -36,6 +36,8 @@ class Hosting:
         grace_seconds: float,
     ) -> None:
         self.agent = agent
+        self.role = "editor"
+        """What whoever connects may do with the agent."""
         self.tasks = tasks
         self.processes: list[MemoryTransport] = []
         self.hosted = HostedAgent(AgentSettings(name="test", command=(), **options), self._start)
@@ -58,10 +60,11 @@ class Hosting:
         """End the newest process, as a crash would."""
         await self.processes[-1].aclose()
 
-    def connect(self, name: str, role: Any = "editor") -> MemoryTransport:
+    def connect(self, name: str) -> MemoryTransport:
         """Return the client's end of a new connection."""
         ours, theirs = memory_pair()
-        principal = Principal(name=name, display_name=name.title(), rights={"*": role})
+        rights: Any = {"*": self.role}
+        principal = Principal(name=name, display_name=name.title(), rights=rights)
         self.tasks.start_soon(self.gateway.serve, ours, principal, self.hosted)
         return theirs
 

@@ -271,7 +271,7 @@ class Gateway:
             if record.title is not None:
                 one["title"] = record.title
             if record.principal != client.principal:
-                one["_meta"] = {"accord/owner": record.principal}
+                one["_meta"] = {"accord.owner": record.principal}
             sessions.append(one)
         page: dict[str, Any] = {"sessions": sessions}
         if cursor is not None:

@@ -129,7 +129,7 @@ async def test_r4_a_prompt_has_its_author(version: int) -> None:
         await until(his, "one", "you said one")
         author = {"user": "ann", "displayName": "Ann"}
         seen = [entry for entry in his.transcript.messages if entry.text == "one"]
-        assert to_python(seen[0].meta["accord/author"]) == author
+        assert to_python(seen[0].meta["accord.author"]) == author
 
 
 async def test_r5_the_first_valid_answer_to_a_permission_wins() -> None:

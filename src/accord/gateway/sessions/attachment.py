@@ -5,6 +5,7 @@ passed on as soon as they are in the log; when it reads slowly, they wait in the
 
 What always holds
     * What belongs behind an event (an answer, a request) is sent behind it.
+    * An answer that must be given is given, also if the client stops following first.
     * A client that does not read slows nobody else down.
 """
 
@@ -12,14 +13,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import anyio
 
+from accord.errors import AccordError
+from accord.gateway.agents.agent_process import Answer
 from accord.gateway.configuration.rights import Role
 from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts
-from accord.proxy.hop import OpenRequest
 from accord.transport.transport import BACKLOG_BYTES_MAX
 
 EVENTS_PER_READ: Final = 256
@@ -32,6 +34,11 @@ class Client(Protocol):
     display_name: str
     # Tells the prompts of this connection from others in the log.
     token: str
+
+    @property
+    def services(self) -> frozenset[str]:
+        """What the client does for an agent: files and terminals, by method."""
+        ...
 
     @property
     def backlog(self) -> int:
@@ -50,21 +57,21 @@ class Client(Protocol):
         """Send what an event means to this client."""
         ...
 
-    def call(self, request: OpenRequest, params: bytes) -> None:
-        """Pass a request of the agent on, and its answer back."""
+    def ask(
+        self, method: str, params: bytes, told: Callable[[Answer], None]
+    ) -> Callable[[], None] | None:
+        """Ask the client something; return what takes it back, None if it cannot be asked."""
         ...
 
-    def ask(
-        self, attachment: Attachment, key: int, method: str, params: bytes
-    ) -> Callable[[], None] | None:
-        """Ask what several people may answer; return what takes it back.
+    def extension(self, method: str, params: dict[str, Any], *, droppable: bool = False) -> None:
+        """Send a notification of the gateway's own, if the client understands it.
 
-        None if the client cannot be asked.
+        What is droppable is not sent to a client that has much to read already.
         """
         ...
 
-    def extension(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification of the gateway's own, if the client understands it."""
+    def disconnect(self, why: str) -> None:
+        """End the connection: the client cannot be sent what it has missed."""
         ...
 
 
@@ -81,21 +88,37 @@ class Reader(Protocol):
         ...
 
 
+class _Due(NamedTuple):
+    seq: int
+    do: Callable[[], None]
+    must: bool
+
+
 class Attachment:
     """`cursor` is the number of the last event that the client was sent."""
 
     def __init__(
-        self, client: Client, reader: Reader, session_id: str, role: Role, cursor: int
+        self,
+        client: Client,
+        reader: Reader,
+        session_id: str,
+        role: Role,
+        *,
+        cursor: int,
+        history_until: int,
     ) -> None:
+        """Events up to `history_until` are history: they were there before the client came."""
         self.client = client
         self.session_id = session_id
         self.role: Role = role
         self.cursor = cursor
-        # Events up to here are history: they were there before the client came.
-        self.history_until = reader.last_seq
+        self.history_until = history_until
         self.is_over = False
+        # What its user does, as far as the client says it.
+        self.is_typing = False
+        self.has_focus = False
         self._reader = reader
-        self._due: deque[tuple[int, Callable[[], None]]] = deque()
+        self._due: deque[_Due] = deque()
         self._wake = anyio.Event()
         self._is_reading = True
 
@@ -104,12 +127,18 @@ class Attachment:
         """Whether the client is still sent what was there before it came."""
         return self.cursor < self.history_until
 
-    def after(self, seq: int, do: Callable[[], None]) -> None:
-        """Do something once the client has been sent everything up to a number."""
-        if self.cursor >= seq and not self._due:
+    def after(self, seq: int, do: Callable[[], None], *, must: bool = False) -> None:
+        """Do something once the client has been sent everything up to a number.
+
+        If the client stops following first, what `must` be done is done then.
+        """
+        if self.is_over:
+            if must:
+                do()
+        elif self.cursor >= seq and not self._due:
             do()
         else:
-            self._due.append((seq, do))
+            self._due.append(_Due(seq, do, must))
             self._wake.set()
 
     def pass_on(self, events: Sequence[Event]) -> None:
@@ -123,23 +152,33 @@ class Attachment:
     def end(self) -> None:
         """Send nothing more to the client."""
         self.is_over = True
-        self._due.clear()
+        due, self._due = self._due, deque()
+        for one in due:
+            if one.must:
+                one.do()
         self._wake.set()
 
     async def run(self) -> None:
         """Send what the client has not seen, until `end`."""
-        while not self.is_over:
-            self._is_reading = True
-            if self.client.backlog >= BACKLOG_BYTES_MAX:
-                await self.client.drain()
-            elif self.cursor < self._reader.last_seq:
-                self._send(await self._reader.read_after(self.cursor, EVENTS_PER_READ))
-            else:
-                self._do_due()
-                self._is_reading = False
-                self._wake = anyio.Event()
-                if not self.is_over:
-                    await self._wake.wait()
+        try:
+            while not self.is_over:
+                await self._run_once()
+        except AccordError as error:
+            if not self.is_over:
+                self.client.disconnect(str(error))
+
+    async def _run_once(self) -> None:
+        self._is_reading = True
+        if self.client.backlog >= BACKLOG_BYTES_MAX:
+            await self.client.drain()
+        elif self.cursor < self._reader.last_seq:
+            self._send(await self._reader.read_after(self.cursor, EVENTS_PER_READ))
+        else:
+            self._do_due()
+            self._is_reading = False
+            self._wake = anyio.Event()
+            if not self.is_over:
+                await self._wake.wait()
 
     def _send(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -150,5 +189,5 @@ class Attachment:
             self._do_due()
 
     def _do_due(self) -> None:
-        while self._due and self._due[0][0] <= self.cursor and not self.is_over:
-            self._due.popleft()[1]()
+        while self._due and self._due[0].seq <= self.cursor and not self.is_over:
+            self._due.popleft().do()

@@ -5,7 +5,8 @@ A log is what a client has to see again: each event is stored before any client 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
 
 from accord.schema.codec import encode, to_python
 
@@ -44,3 +45,11 @@ def content_of(event: Event) -> dict[str, Any]:
 def body_of(**content: Any) -> bytes:
     """Write the JSON of an event."""
     return encode(content)
+
+
+class Put(Protocol):
+    """Puts an event into the log; `then` is called with its number once it is there."""
+
+    def __call__(
+        self, kind: str, body: bytes, then: Callable[[int], None] | None = None, /
+    ) -> None: ...

@@ -28,6 +28,8 @@ class SessionFacts:
     title: str | None = None
     updated_at: str | None = None
     turn_open: bool = False
+    # Open invitations: the hash of each code, and what it gives.
+    invites: dict[str, dict[str, Any]] = field(default_factory=dict)
     # No prompt was sent yet, so that the agent may have forgotten the session.
     unused: bool = True
 
@@ -39,9 +41,11 @@ class SessionFacts:
 def role_in(facts: SessionFacts, principal: Principal) -> Role | None:
     """Return what somebody may do in a session; None if they may not see it.
 
-    An admin of the agent may do everything, and everybody only while they may use the agent.
+    An admin of the agent may do everything, a viewer of the agent only look, and everybody only
+    while they may use the agent.
     """
     of_agent = principal.role_for(facts.agent)
-    if of_agent is None:
-        return None
-    return "admin" if of_agent == "admin" else facts.role_of(principal.name)
+    if of_agent is None or of_agent == "admin":
+        return of_agent
+    here = facts.role_of(principal.name)
+    return here if here is None or of_agent == "editor" else of_agent

@@ -7,16 +7,19 @@ What always holds
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 import anyio
 
+from accord.errors import StoreError
 from accord.gateway.access.principal import Principal
-from accord.gateway.engine.engine_errors import EngineError
+from accord.gateway.engine.engine_errors import EngineError, SessionExists
 from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
 from accord.gateway.sessions.hosted_session import Host, HostedSession
+from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
@@ -24,7 +27,7 @@ from accord.schema.codec import encode, to_python
 
 _log = logger("accord.gateway")
 
-KEPT: Final = ("opened_with", "opened", "initialize", "unused")
+KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
 """What a record keeps as JSON, because the engine does not need to know it."""
 
 INTERRUPTED: Final = "The gateway was restarted while a turn was running. The turn was interrupted."
@@ -56,12 +59,19 @@ class SessionRegistry:
         self._node = node
         self._host = host
         self._opening = anyio.Lock()
+        self._record_lock = anyio.Lock()
         self._unstored: dict[str, HostedSession] = {}
         self._storing = False
 
     async def create(self, facts: SessionFacts) -> HostedSession:
-        """Store a new session."""
-        await self._engine.create(_record_of(facts))
+        """Store a new session.  If its id is taken, it gets another one: see its facts."""
+        while True:
+            try:
+                await self._engine.create(_record_of(facts))
+                break
+            except SessionExists:
+                facts.session_id = f"{facts.agent_session_id}-{secrets.token_hex(8)}"
+                facts.opened["sessionId"] = facts.session_id
         lease = await self._engine.own(facts.session_id, self._node)
         session = HostedSession(facts, EngineLog(self._engine, lease), self._host())
         self.live[facts.session_id] = session
@@ -71,16 +81,41 @@ class SessionRegistry:
         """Whether the id is taken."""
         return session_id in self.live or await self._engine.get(session_id) is not None
 
-    async def find(self, session_id: str, principal: Principal) -> HostedSession | None:
-        """Return a session that somebody may see; None for all others."""
+    async def find(
+        self,
+        session_id: str,
+        principal: Principal,
+        may_open: Callable[[SessionFacts], bool] = lambda _: False,
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or may open; None for all others.
+
+        It stays in memory at least until the caller's next `await`.
+        """
+
+        def may(facts: SessionFacts) -> bool:
+            return role_in(facts, principal) is not None or may_open(facts)
+
         async with self._opening:
             session = self.live.get(session_id)
+            if session is not None and session.is_over:
+                await self._forget(session)
+                session = None
             if session is None:
                 record = await self._engine.get(session_id)
-                if record is None or role_in(_facts_of(record), principal) is None:
+                if record is None or not may(_facts_of(record)):
                     return None
                 session = await self._open(record)
-        return session if role_in(session.facts, principal) is not None else None
+        return session if may(session.facts) else None
+
+    async def find_invited(
+        self, session_id: str, principal: Principal, code: str
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or join with a code."""
+
+        def may_join(facts: SessionFacts) -> bool:
+            return principal.role_for(facts.agent) is not None and has_invite(facts, code)
+
+        return await self.find(session_id, principal, may_join)
 
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
@@ -115,30 +150,47 @@ class SessionRegistry:
     async def _store(self) -> None:
         try:
             while self._unstored:
-                session_id, session = self._unstored.popitem()
-                try:
-                    stored = await self._engine.get(session_id)
-                    if stored is not None:
-                        new = _record_of(session.facts)
-                        await self._engine.put(replace(new, revision=stored.revision))
-                except EngineError as error:
-                    _log.error("the record of session %s was not stored: %s", session_id, error)
+                _, session = self._unstored.popitem()
+                await self._store_one(session)
         finally:
             self._storing = False
 
+    async def _store_one(self, session: HostedSession) -> None:
+        async with self._record_lock:
+            self._unstored.pop(session.session_id, None)
+            try:
+                stored = await self._engine.get(session.session_id)
+                if stored is not None:
+                    new = _record_of(session.facts)
+                    await self._engine.put(replace(new, revision=stored.revision))
+            except (EngineError, StoreError, ValueError) as error:
+                _log.error("the record of %s was not stored: %s", session.session_id, error)
+
     async def forget(self, session: HostedSession) -> None:
-        """Take a session out of memory; it stays in the engine."""
+        """Take a session out of memory, unless somebody needs it; it stays in the engine."""
+        async with self._opening:
+            if self.live.get(session.session_id) is session and not session.is_needed:
+                await self._forget(session)
+
+    async def _forget(self, session: HostedSession) -> None:
         await session.flush()
-        if self.live.pop(session.session_id, None) is not None:
-            log: EngineLog = session.log  # type: ignore[assignment]
-            await self._engine.release(log.lease)
+        # The next owner reads the record.
+        await self._store_one(session)
+        if session.is_needed:
+            return
+        del self.live[session.session_id]
+        log: EngineLog = session.log  # type: ignore[assignment]
+        await self._engine.release(log.lease)
 
     async def delete(self, session: HostedSession) -> None:
         """Remove a session for good."""
-        await session.flush()
-        self.live.pop(session.session_id, None)
-        self._unstored.pop(session.session_id, None)
-        await self._engine.delete(session.session_id)
+        async with self._opening:
+            live = self.live.pop(session.session_id, session)
+            live.end("the session was deleted", "deleted")
+            await live.flush()
+            async with self._record_lock:
+                self._unstored.pop(session.session_id, None)
+                await self._engine.delete(session.session_id)
 
 
 def _record_of(facts: SessionFacts) -> SessionRecord:
