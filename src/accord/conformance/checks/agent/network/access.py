@@ -125,15 +125,15 @@ async def judge_other_users_session(stage: AgentStage) -> None:
     if server.other_headers is None:
         stage.judge.skip_open("no token of another user was given (--other-token-env)")
         return
-    session = await stage.talk.session()
-    if stage.talk.capabilities.get("loadSession") is not True:
-        stage.judge.skip_open("the agent has no session/load")
+    session, dialect = await stage.talk.session(), stage.talk.dialect
+    params = dialect.load_params(stage.talk.capabilities, session, str(stage.folder))
+    if params is None:
+        stage.judge.skip_open(f"the agent has no {dialect.load}")
         return
     await stage.talk.say(session, stage.scenario.prompt("say"))
     other = replace(server, headers=server.other_headers)
     async with connected(other, stage.patience) as program:
         await program.peer.call("initialize", hello(stage)["params"])
-        params = {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
-        answer = await program.peer.call("session/load", params)
+        answer = await program.peer.call(dialect.load, params)
     said = "another user can load the session"
     stage.judge.judge("TR-HTTP-20", "error" in answer, said, sent=params, came=as_json(answer))

@@ -289,9 +289,9 @@ async def answers_come_on_streams(stage: AgentStage) -> None:
 async def opened_sessions_are_told_to_the_connection(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    if talk.capabilities.get("loadSession") is True:
+    params = talk.dialect.load_params(talk.capabilities, session, str(talk.folder))
+    if params is not None and talk.dialect.load == "session/load":
         await talk.say(session, stage.scenario.prompt("say"))
-        params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
         await talk.prepare("session/load", params)
     for frame in talk.peer.frames:
         if frame.sent and frame.method in ("session/new", "session/load"):
