@@ -16,6 +16,7 @@ import anyio
 
 from accord.errors import StoreError
 from accord.gateway.access.principal import Principal
+from accord.gateway.agents.agent_process import Version
 from accord.gateway.engine.engine_errors import EngineError, SessionExists
 from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
 from accord.gateway.sessions.hosted_session import Host, HostedSession
@@ -23,9 +24,13 @@ from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
+from accord.protocol.negotiation import NUMBERS
 from accord.schema.codec import encode, to_python
 
 _log = logger("accord.gateway")
+
+# By the number in a stored record.
+_VERSIONS: Final[dict[int, Version]] = {1: "v1", 2: "v2"}
 
 KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
 """What a record keeps as JSON, because the engine does not need to know it."""
@@ -200,7 +205,7 @@ def _record_of(facts: SessionFacts) -> SessionRecord:
         agent=facts.agent,
         principal=facts.owner,
         cwd=facts.cwd,
-        protocol_version=1 if facts.version == "v1" else 2,
+        protocol_version=NUMBERS[facts.version],
         members=dict(facts.members),
         title=facts.title,
         agent_session=facts.agent_session_id,
@@ -214,7 +219,7 @@ def _facts_of(record: SessionRecord) -> SessionFacts:
     return SessionFacts(
         session_id=record.session,
         agent=record.agent,
-        version="v1" if record.protocol_version == 1 else "v2",
+        version=_VERSIONS.get(record.protocol_version, "v2"),
         agent_session_id=record.agent_session or record.session,
         owner=record.principal,
         cwd=record.cwd,
