@@ -368,7 +368,7 @@ def _options(parsed: Namespace) -> tuple[str, ...]:
         "--other-token-env": parsed.other_token_env,
         "--timeout": None if parsed.timeout == ANSWER_SECONDS else f"{parsed.timeout:g}",
     }
-    said = [word for pair in values.items() if pair[1] is not None for word in pair]
+    said = [word for name, value in values.items() if value is not None for word in (name, value)]
     flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
     return (*said, *(name for name, given in flags.items() if given))
 
