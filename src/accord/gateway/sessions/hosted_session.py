@@ -170,7 +170,12 @@ class HostedSession:
     def _written(self, events: Sequence[Event]) -> None:
         for attachment in list(self.attachments):
             attachment.pass_on(events)
-        self.past.grew(self.last_seq, sum(len(event.body) for event in events))
+        size = sum(len(event.body) for event in events)
+        self.past.grew(size, self.last_seq, self._read_seq)
+
+    def _read_seq(self) -> int:
+        """The number up to which every client has been sent everything."""
+        return min((one.cursor for one in self.attachments), default=self.last_seq)
 
     def _failed(self, error: Exception) -> None:
         _log.error("the log of session %s cannot be written: %s", self.session_id, error)

@@ -11,7 +11,7 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -29,6 +29,8 @@ _log = logger("accord.gateway")
 
 LOG_BYTES: Final = 8 * 1024 * 1024
 """How far a log grows before it is compacted."""
+LOG_BYTES_MAX: Final = 64 * 1024 * 1024
+"""How far it grows while somebody reads slowly; then the reader has to begin again."""
 PAST_BYTES_MAX: Final = 32 * 1024 * 1024
 """What a snapshot holds; beyond it the oldest half is dropped, and a remark says so."""
 EVENTS_PER_READ: Final = 500
@@ -95,12 +97,15 @@ class SessionPast:
         # Kept while somebody reads it.
         self._kept: SessionSnapshot | None = None
 
-    def grew(self, last_seq: int, size: int) -> None:
-        """Take notice of new events in the log."""
+    def grew(self, size: int, last_seq: int, read_seq: Callable[[], int]) -> None:
+        """Take notice of new events in the log; `read_seq` is what all readers have by now."""
         self._grown += size
-        if self._grown > LOG_BYTES and not self._is_compacting:
+        if self._grown <= LOG_BYTES or self._is_compacting:
+            return
+        until = last_seq if self._grown > LOG_BYTES_MAX else read_seq()
+        if until > self.seq:
             self._is_compacting = True
-            self._tasks.start_soon(self._compact, last_seq, name="compaction")
+            self._tasks.start_soon(self._compact, until, name="compaction")
 
     async def read_after(self, seq: int, limit: int) -> Sequence[Event]:
         """Return events behind a number that the snapshot has.
@@ -118,7 +123,13 @@ class SessionPast:
 
     async def snapshot(self, last_seq: int) -> SessionSnapshot:
         """Return what the events up to a number add up to."""
+        made, _ = await self._made(last_seq)
+        return made
+
+    async def _made(self, last_seq: int) -> tuple[SessionSnapshot, int]:
+        """Return a snapshot, and how many bytes of the log it stands for."""
         stored = await self._stored()
+        size = 0
         compactor = Compactor()
         events = [*stored.events]
         seq = stored.seq
@@ -131,26 +142,26 @@ class SessionPast:
             if not page:
                 break
             seq = page[-1].seq
+            size += sum(len(one.body) for one in page)
             events += compactor.take(page)
         events += compactor.rest()
         if not events or events[-1].seq < last_seq:
             events.append(Event(last_seq, MARK, b"{}"))
-        return SessionSnapshot(last_seq, tuple(events))
+        return SessionSnapshot(last_seq, tuple(events)), size
 
     async def _stored(self) -> SessionSnapshot:
         stored = await self._log.snapshot()
         return SessionSnapshot(0, ()) if stored is None else _read(stored)
 
     async def _compact(self, last_seq: int) -> None:
-        size, self._grown = self._grown, 0
         try:
-            made = _cut(await self.snapshot(last_seq))
-            await self._log.keep(made.seq, _written(made))
+            made, size = await self._made(last_seq)
+            await self._log.keep(last_seq, _written(_cut(made)))
             # Before the events are gone: a reader goes to the snapshot then.
-            self.seq = made.seq
-            await self._log.trim(made.seq)
+            self.seq = last_seq
+            await self._log.trim(last_seq)
+            self._grown = max(self._grown - size, 0)
         except (EngineError, StoreError, ValueError) as error:
-            self._grown += size
             _log.error("the log of session %s was not compacted: %s", self._session, error)
         finally:
             self._is_compacting = False
