@@ -24,6 +24,8 @@ SETTLED: Final = "settled"
 """The end of such a request, and who ended it."""
 REMARK: Final = "remark"
 """A sentence of the gateway about the session, such as that a turn was interrupted."""
+MARK: Final = "mark"
+"""Nothing: the end of a snapshot whose last events nobody is shown."""
 MEMBERS: Final = "members"
 """The people of the session and their roles, after a change."""
 

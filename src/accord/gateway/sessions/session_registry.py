@@ -18,7 +18,14 @@ from accord.errors import StoreError
 from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import Version
 from accord.gateway.engine.engine_errors import EngineError, SessionExists
-from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
+from accord.gateway.engine.interface import (
+    Engine,
+    Lease,
+    NewEvent,
+    Node,
+    SessionRecord,
+    Snapshot,
+)
 from accord.gateway.sessions.hosted_session import Host, HostedSession
 from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event
@@ -53,6 +60,18 @@ class EngineLog:
         """Return the next events behind a number."""
         page = await self._engine.read_after(self.lease.session, seq, limit)
         return [Event(one.seq, one.kind, one.frame) for one in page.events]
+
+    async def snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot."""
+        return await self._engine.snapshot(self.lease.session)
+
+    async def keep(self, seq: int, data: bytes) -> None:
+        """Store a snapshot of the events up to a number."""
+        await self._engine.put_snapshot(self.lease, seq, data)
+
+    async def trim(self, seq: int) -> None:
+        """Remove the events up to a number."""
+        await self._engine.trim(self.lease, seq)
 
 
 class SessionRegistry:
@@ -124,8 +143,14 @@ class SessionRegistry:
 
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
+        state = await self._engine.log_state(record.session)
         session = HostedSession(
-            _facts_of(record), EngineLog(self._engine, lease), self._host(), last_seq=lease.last
+            _facts_of(record),
+            EngineLog(self._engine, lease),
+            self._host(),
+            last_seq=lease.last,
+            past_seq=state.snapshot_seq or 0,
+            log_bytes=state.size_bytes,
         )
         self.live[record.session] = session
         if session.facts.turn_open:
