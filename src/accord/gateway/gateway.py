@@ -16,10 +16,10 @@ from typing import Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import RequestFailed
+from accord.errors import AccordError, RequestError, RequestFailed
 from accord.gateway.access.limits import Held, LimitReached, Usage
 from accord.gateway.access.principal import Principal
-from accord.gateway.agents.agent_process import AgentProcess
+from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.agents.process_pool import ProcessPool
 from accord.gateway.agents.version_methods import VERSIONS, has
@@ -28,8 +28,8 @@ from accord.gateway.clients.first_message import FirstMessage
 from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
+from accord.gateway.idle_sessions import IdleSessions, close_in
 from accord.gateway.sessions.hosted_session import HostedSession
-from accord.gateway.sessions.idle_sessions import IdleSessions, close_in
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.gateway.supervised_tasks import SupervisedTasks
@@ -138,31 +138,33 @@ class Gateway:
             with self.usage.take(principal.name, "connections"):
                 await self._serve(transport, principal, agent, None)
         except LimitReached as reached:
-            await self._serve(transport, principal, agent, reached)
+            await self._serve(transport, principal, agent, reached.request_error())
 
     async def _serve(
         self,
         transport: Transport,
         principal: Principal,
         agent: HostedAgent,
-        refusal: LimitReached | None,
+        refusal: RequestError | None,
     ) -> None:
-        profile = await agent.profile()
+        version: Version = "v1"
+        try:
+            version = (await agent.profile()).version
+        except (AccordError, OSError) as error:
+            _log.error("the agent %s does not work: %s", agent.name, error)
+            said = f"the agent {agent.name} does not work: {error}"
+            refusal = refusal or RequestError(INTERNAL_ERROR, said, {"reason": "agent_unavailable"})
         first = FirstMessage(transport)
         dialect = await first.dialect(self.tasks)
-        if dialect in (None, profile.version):
-            connection = ClientConnection(
-                first, principal, agent, profile.version, self, refusal=refusal
-            )
+        if dialect in (None, version):
+            connection = ClientConnection(first, principal, agent, version, self, refusal=refusal)
             await connection.serve()
             return
         ours, theirs = memory_pair()
-        connection = ClientConnection(
-            ours, principal, agent, profile.version, self, refusal=refusal
-        )
+        connection = ClientConnection(ours, principal, agent, version, self, refusal=refusal)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(connection.serve)
-            await carry(first, Translated(theirs, speaks=profile.version))
+            await carry(first, Translated(theirs, speaks=version))
             tasks.cancel_scope.cancel()
 
     # ---- sessions
@@ -178,8 +180,8 @@ class Gateway:
         if session is None or session.facts.agent not in self.agents:
             return None
         self.idle_sessions.touched(session, expected=True)
-        profile = await self.agents[session.facts.agent].profile()
-        if profile.version != session.facts.version:
+        profile = self.agents[session.facts.agent].known_profile
+        if profile is not None and profile.version != session.facts.version:
             said = (
                 f"{session.facts.agent} was replaced by one that speaks {profile.version}; this"
                 f" session was begun with {session.facts.version} and cannot be continued"

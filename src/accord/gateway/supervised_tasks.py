@@ -33,7 +33,9 @@ class SupervisedTasks:
         self, func: Callable[..., Coroutine[Any, Any, Any]], *args: object, name: object = None
     ) -> None:
         """Start a task."""
-        self._group.start_soon(_supervised, func, args, name=name or getattr(func, "__qualname__", None))
+        self._group.start_soon(
+            _supervised, func, args, name=name or getattr(func, "__qualname__", None)
+        )
 
     async def __aenter__(self) -> TaskGroup:
         await self._group.__aenter__()

@@ -87,12 +87,16 @@ def run(arguments: Namespace) -> int:
     """Serve until a signal comes."""
     import anyio
 
+    from accord.cli.server_setup.remote_packages import require_remote_packages
+
+    require_remote_packages()
+
     from accord.cli.server_setup.gateway_server import GatewayServer
     from accord.cli.server_setup.server_options import options_of
     from accord.cli.server_setup.target import target_of
     from accord.cli.usage_error import UsageError
     from accord.configuration.config_file import load_config
-    from accord.errors import ConfigError, LocalProtocolError
+    from accord.errors import ConfigError, LocalProtocolError, SpawnFailed
     from accord.gateway.configuration.config_file import GatewayConfig, load_gateway_config
     from accord.machine.sandbox.options import SandboxRefused
 
@@ -105,7 +109,7 @@ def run(arguments: Namespace) -> int:
         target = target_of(arguments, config, user)
         options = options_of(arguments, os.environ, config, target)
         server = GatewayServer(target, options, arguments.token_file)
-    except (UsageError, ConfigError, LocalProtocolError, SandboxRefused) as error:
+    except (UsageError, ConfigError, LocalProtocolError, SandboxRefused, SpawnFailed) as error:
         complain(f"accord serve: {error}")
         return 2
     try:

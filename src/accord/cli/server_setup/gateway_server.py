@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
 
@@ -22,16 +22,12 @@ from accord.cli.server_setup.hosted_agents import hosted_agents
 from accord.cli.server_setup.server_options import ServerOptions
 from accord.cli.server_setup.target import Target
 from accord.configuration.user_paths import make_private
-from accord.errors import ConfigError
 from accord.gateway.access.access import Access
 from accord.gateway.application import GatewayApplication, path_of
 from accord.gateway.engine.sqlite.engine import SqliteEngine
 from accord.gateway.gateway import Gateway
-from accord.machine import optional_packages
 from accord.machine.processes import exit_on_signal
-
-if TYPE_CHECKING:
-    from accord.transport.server.listener.remote_server import RemoteServer
+from accord.transport.server.listener.remote_server import RemoteServer
 
 FILE_NAME: Final = "gateway.sqlite3"
 
@@ -52,9 +48,7 @@ class GatewayServer:
         self._access = Access(options.config, token=options.token)
         self._empty = Path(tempfile.mkdtemp(prefix="accord-empty-"))
         config = options.config
-        agents = hosted_agents(
-            target, secrets=self._secrets, empty=self._empty, listen=AgentStderr
-        )
+        agents = hosted_agents(target, secrets=self._secrets, empty=self._empty, listen=AgentStderr)
         self._gateway = Gateway(
             agents,
             SqliteEngine(options.data / FILE_NAME),
@@ -76,16 +70,6 @@ class GatewayServer:
 
     async def run(self) -> int:
         """Serve until a signal comes; return the exit code."""
-        if optional_packages.is_missing("remote"):
-            complain("accord serve: installing the packages for HTTP and WebSocket (only once)")
-            await optional_packages.install("remote")
-        try:
-            from accord.transport.server.listener.remote_server import RemoteServer
-        except ModuleNotFoundError as error:
-            package = (error.name or "").partition(".")[0]
-            raise ConfigError(
-                f"serving needs the package {package}; install accord[remote]"
-            ) from None
         listener = self._options.listener
         make_private(self._options.data)
         server = RemoteServer(
@@ -142,11 +126,9 @@ class GatewayServer:
         if self._options.is_new:
             # Not on stderr, where secrets are removed: it is shown here once and nowhere else.
             say(f"token: {self._options.token}")
-            say(
-                "It is valid until this gateway stops.  Clients send it as `Authorization: Bearer`;"
-                " to try it:"
-            )
-            say(f"  ACCORD_TOKEN={self._options.token} accord chat {first} --token-env ACCORD_TOKEN")
+            say("It is valid until this gateway stops; clients send it as their bearer token.")
+            say("To try it in another terminal:")
+            say(f"  T={self._options.token} accord chat {first} --token-env T")
             sys.stdout.flush()
 
     def _why_not(self, error: OSError) -> str:
@@ -156,8 +138,5 @@ class GatewayServer:
         if error.errno == errno.EADDRINUSE:
             return f"{place} is in use; choose another one with --port, or 0 for any"
         if error.errno == errno.EACCES:
-            return (
-                f"{place} needs more rights than this user has; choose a port above 1023 with --port"
-            )
+            return f"{place} needs more rights than this user has; choose one above 1023 (--port)"
         return f"cannot listen on {place}: {error.strerror or error}"
-

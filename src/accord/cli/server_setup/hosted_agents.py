@@ -13,6 +13,7 @@ from accord.gateway.agents.hosted_agent import Connect, HostedAgent
 from accord.gateway.agents.in_process import in_process
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.machine.processes.child_process import environment
+from accord.machine.processes.program_lookup import with_program
 from accord.machine.sandbox.options import SandboxOptions
 from accord.machine.sandbox.sandboxed_command import refuse_remote, sandboxed_command
 from accord.transport.subprocess import StderrListener, SubprocessTransport
@@ -33,6 +34,7 @@ def hosted_agents(
     Raises:
         UsageError: no sandbox works on this machine.
         SandboxRefused: an agent cannot be put into one.
+        SpawnFailed: there is no such program.
     """
     if target.agent is not None:
         return {
@@ -51,6 +53,8 @@ def _starter(
     # Whoever has the gateway's token may do everything; agents do not get it.
     env = environment(settings.env, without=(TOKEN_VARIABLE,))
     sandbox = _sandbox(settings, secrets)
+    # Whoever starts the gateway is told now, and not its first client.
+    with_program(settings.command, env)
 
     def connect(folders: Sequence[str]) -> Transport:
         cwd = folders[0] if folders else settings.cwd

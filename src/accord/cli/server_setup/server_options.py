@@ -112,14 +112,14 @@ def _in_url(host: str) -> str:
 def _token(given: str | None, environment: Mapping[str, str]) -> str | None:
     variable = environment.get(TOKEN_VARIABLE)
     if given is not None and variable is not None:
-        raise UsageError(f"--token and {TOKEN_VARIABLE} cannot be used together")
+        raise UsageError(f"{TOKEN_VARIABLE} cannot be used together with --token")
     name, token = ("--token", given) if given is not None else (TOKEN_VARIABLE, variable)
     if token is None:
         return None
     if not is_token(token):
         # A new token instead would lock out whoever has this one.
-        said = "it is empty" if not token else "a token is visible ASCII without spaces"
-        raise UsageError(f"{name} is set, but cannot be a token: {said}")
+        said = "it is empty" if not token else "one is visible ASCII without spaces"
+        raise UsageError(f"{name} is set, but cannot be used as a token; {said}")
     if len(token) < TOKEN_CHARS_MIN:
         raise UsageError(
             f"{name}: the token can be guessed; it needs {TOKEN_CHARS_MIN} characters or more"

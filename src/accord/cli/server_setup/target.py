@@ -1,4 +1,4 @@
-"""What `accord serve` serves: a configured name, `module:agent`, a command, or the agents of a file.
+"""What `accord serve` serves: a configured name, `module:agent`, a command, or a file's agents.
 
 What always holds: a sandbox that was asked for is there for every agent, or nothing is served.
 """
@@ -52,8 +52,8 @@ def target_of(arguments: Namespace, config: GatewayConfig, user: Config) -> Targ
         return target
     if target.agent is not None:
         raise UsageError(
-            f"{arguments.agent} runs inside of the gateway, where --sandbox cannot hold it; start it"
-            " as a program: -- python my_agent.py"
+            f"{arguments.agent} runs inside of the gateway, where --sandbox cannot hold it; start"
+            " it as a program: -- python my_agent.py"
         )
     sandbox = SandboxSettings(
         write=tuple(map(Path, options.writable)),

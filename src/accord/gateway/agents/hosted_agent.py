@@ -67,6 +67,11 @@ class HostedAgent:
         """Whether a process serves only sessions in the folders that it was started for."""
         return self.settings.sandbox is not None
 
+    @property
+    def known_profile(self) -> Profile | None:
+        """What the agent is, once somebody has used it."""
+        return self._profile
+
     async def profile(self) -> Profile:
         """Return the agent's version and its capabilities; the first caller starts it for that.
 
