@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,8 +79,9 @@ def gateway_process(
     env: Mapping[str, str | None] | None = None,
     cwd: Path = ROOT,
     token: str | None = TOKEN,
-) -> Iterator[GatewayProcess]:
-    """Start a gateway on a free port, and end it; `token` is None for a new one."""
+) -> Generator[GatewayProcess]:
+    """Start a gateway on a free port, and end it; `token` is None for a new one, or for
+    the users of a file."""
     process = subprocess.Popen(
         serve_words("--port", "0", *options, *target),
         cwd=cwd,
@@ -99,7 +100,7 @@ def gateway_process(
         assert found is not None
         gateway.url = found.group(1)
         gateway.said("sessions are stored in")
-        if token is None:
+        if token is None and "--config" not in options:
             gateway.token = process.stdout.readline().removeprefix("token: ").strip()
         yield gateway
     finally:

@@ -48,6 +48,17 @@ LOOK_AGAIN_SECONDS: Final = 1.0
 """How often the end of a turn is looked for besides."""
 
 
+LAST_SENDING_SECONDS_MAX: Final = 5.0
+"""How long a client may take for what is left when all turns are over."""
+
+SENDING_POLL_SECONDS: Final = 0.02
+
+
+def _is_behind(session: HostedSession) -> bool:
+    """Whether somebody who follows a session has not been sent all of it."""
+    return any(one.cursor < session.last_put or one.client.backlog for one in session.attachments)
+
+
 class Gateway:
     """Use it as an async context manager; `serve` then serves one client at a time."""
 
@@ -120,13 +131,20 @@ class Gateway:
     async def drain(self, seconds: float) -> bool:
         """Begin no more turns, and wait for those that run, for a bounded time.
 
-        Returns whether all of them are over.
+        Returns whether all of them are over, and everybody has been sent their ends.
         """
         self.is_draining = True
         with anyio.move_on_after(seconds):
             while busy := self.busy_sessions:
                 with anyio.move_on_after(LOOK_AGAIN_SECONDS):
                     await busy[0].wait_idle()
+            for session in list(self.sessions.live.values()):
+                await session.flush()
+            with anyio.move_on_after(LAST_SENDING_SECONDS_MAX):
+                while any(map(_is_behind, self.sessions.live.values())):  # noqa: ASYNC110 - bounded
+                    await anyio.sleep(SENDING_POLL_SECONDS)
+                # What was sent last leaves with the next round of the event loop.
+                await anyio.sleep(SENDING_POLL_SECONDS)
             return True
         return False
 

@@ -30,6 +30,7 @@ from accord.machine.processes import exit_on_signal
 from accord.transport.server.listener.remote_server import RemoteServer
 
 FILE_NAME: Final = "gateway.sqlite3"
+TOKEN_LABEL: Final = "token"
 
 
 class GatewayServer:
@@ -125,7 +126,7 @@ class GatewayServer:
         complain(f"accord serve: sessions are stored in {self._options.data}")
         if self._options.is_new:
             # Not on stderr, where secrets are removed: it is shown here once and nowhere else.
-            say(f"token: {self._options.token}")
+            say(f"{TOKEN_LABEL}: {self._options.token}")
             say("It is valid until this gateway stops; clients send it as their bearer token.")
             say("To try it in another terminal:")
             say(f"  T={self._options.token} accord chat {first} --token-env T")

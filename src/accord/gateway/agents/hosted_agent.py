@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.agents.version_methods import OF_DIALECT
 from accord.gateway.configuration.agent_settings import AgentSettings
@@ -90,14 +90,21 @@ class HostedAgent:
     async def _find_out(self) -> Profile:
         found: list[Literal["v1", "v2", "draft"]] = []
         transport = Translated(lambda: self._connect(()), to="v1", found=found.append)
-        answer = Raw(b"{}")
+        answer: Raw | None = None
+        failure: AccordError | OSError | None = None
         async with anyio.create_task_group() as tasks:
             process = AgentProcess(self.name, transport, tasks)
             try:
                 answer = await process.start(encode(_INTRODUCTION))
+            except (AccordError, OSError) as error:
+                # Out of here it would be part of a group.
+                failure = error
             finally:
                 await process.aclose()
                 tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        assert answer is not None
         dialect = found[0] if found else "v1"
         return Profile(OF_DIALECT[dialect], dialect, to_python(answer))
 

@@ -263,9 +263,8 @@ class ClientConnection:
             request.refuse(INVALID_REQUEST, f"{method} came before initialize")
             return
         if self._gateway.is_draining and method in BEGINNINGS:
-            error = RequestError.rate_limited("the gateway is shutting down", DRAIN_RETRY_SECONDS)
-            error.data["reason"] = "shutting_down"
-            request.refuse(error.code, error.message, encode(error.data))
+            data = {"reason": "shutting_down", "retryAfter": DRAIN_RETRY_SECONDS}
+            request.refuse(INTERNAL_ERROR, "the gateway is shutting down", encode(data))
             return
         reply = self._replies.get(method)
         session_id = session_named(params)
