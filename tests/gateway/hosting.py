@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -46,8 +46,8 @@ class Hosting:
         )
         self.stack = AsyncExitStack()
 
-    def _start(self, folder: str | None) -> Transport:
-        del folder
+    def _start(self, folders: Sequence[str]) -> Transport:
+        del folders
         near, far = memory_pair()
         self.processes.append(far)
         self.tasks.start_soon(self._serve, far)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -93,8 +93,8 @@ class Scripted(Hosting):
         self.agents: list[AgentWire] = []
         super().__init__(Agent("unused", version="1"), tasks, disk, options, grace_seconds)
 
-    def _start(self, folder: str | None) -> Transport:
-        del folder
+    def _start(self, folders: Sequence[str]) -> Transport:
+        del folders
         near, far = memory_pair()
         wire = AgentWire(far, self.version)
         self.agents.append(wire)

@@ -145,7 +145,7 @@ async def test_the_process_of_a_session_that_nobody_follows_ends_after_the_grace
         await wire.transport.aclose()
         while one.gateway.sessions.live:
             await anyio.sleep(0)
-        assert len(one.gateway._processes) == 0
+        assert one.gateway.processes.count("test") == 0
         ann = await one.client("ann")
         session = await ann.load_session(session_id, cwd="/")
         await session.ask("back")

@@ -44,7 +44,9 @@ LIGHT = frozenset({"record"})
 OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 
 # Commands that start another program, given after `--`.
-STARTERS = frozenset({"chat", "run", "login", "record", "replay", "check", "translate", "proxy"})
+STARTERS = frozenset(
+    {"chat", "run", "login", "record", "replay", "check", "translate", "proxy", "serve"}
+)
 
 # The exit codes of shells for a program that a signal ended: 128 plus its number.
 INTERRUPTED = 130

@@ -7,24 +7,33 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
 import anyio
 
+from accord.errors import LocalProtocolError
 from accord.gateway.access.access import Access
-from accord.gateway.access.login_endpoint import LoginEndpoint
+from accord.gateway.access.limits import TOO_MANY_REQUESTS
+from accord.gateway.access.login_endpoint import LOGIN_PATH, LOGOUT_PATH, LoginEndpoint
+from accord.gateway.access.principal import Principal
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.gateway import Gateway
 from accord.machine.redacted_logs import logger, place_of
 from accord.schema.codec import encode
+from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.resume.extension_messages import read_resume_query
 from accord.transport.server.answers import HttpAnswer, json_answer, text_answer
-from accord.transport.server.application import RemoteApplication
-from accord.transport.server.authorization import AuthHook
+from accord.transport.server.application import (
+    NOT_FOUND,
+    PREFLIGHT,
+    UNKNOWN_SENDER,
+    RemoteApplication,
+)
+from accord.transport.server.authorization import principal_of
 from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal, RequestGuard
 from accord.transport.server.requests import Receive, RemoteRequest, Scope, Send, read_request
@@ -45,35 +54,46 @@ def path_of(name: str) -> str:
 
 
 class GatewayApplication:
-    """Serves the agents of a gateway.  The first agent is also at `/acp`."""
+    """Serves the agents of a gateway.  The first agent is also at `path`."""
 
     def __init__(
         self,
         gateway: Gateway,
         *,
         access: Access,
+        path: str = DEFAULT_PATH,
         origins: Iterable[str] | None = None,
         hosts: Iterable[str] | None = None,
         limits: RemoteLimits | None = None,
-        metrics: Callable[[], bytes] | None = None,
+        metrics: Callable[[Container[str]], bytes] | None = None,
     ) -> None:
+        """`metrics` is called with the agents that somebody may use.
+
+        Raises:
+            LocalProtocolError: a host, an origin or a limit is invalid, or the path is one of the
+                gateway's own.
+        """
         self.gateway = gateway
         self.is_draining = False
         self._access = access
         self._metrics = metrics
         self._remotes: dict[str, tuple[HostedAgent, RemoteApplication]] = {}
-        options = {"origins": origins, "hosts": hosts, "limits": limits}
-        for number, agent in enumerate(gateway.agents.values()):
-            paths = (path_of(agent.name), DEFAULT_PATH) if number == 0 else (path_of(agent.name),)
-            for path in paths:
-                remote = RemoteApplication(
-                    partial(self._serve, agent),
-                    path=path,
-                    auth=self._auth_for(agent.name),
-                    **options,  # type: ignore[arg-type]
-                )
-                self._remotes[path] = (agent, remote)
-        self._first = next(iter(self._remotes.values()))[1]
+
+        def add(agent: HostedAgent, at: str) -> RemoteApplication:
+            serve = partial(self._serve, agent)
+            remote = RemoteApplication(
+                serve, path=at, auth=access.auth, origins=origins, hosts=hosts, limits=limits
+            )
+            self._remotes[remote.path] = (agent, remote)
+            return remote
+
+        for agent in gateway.agents.values():
+            add(agent, path_of(agent.name))
+        first = next(iter(gateway.agents.values()))
+        self._first = add(first, path)
+        self.path = self._first.path
+        if self.path in (*_PAGES, LOGIN_PATH, LOGOUT_PATH):
+            raise LocalProtocolError(f"{self.path} is a page of the gateway; choose another path")
         self._login = LoginEndpoint(access, self._first.guard)
 
     # ---- what a listener needs
@@ -103,22 +123,41 @@ class GatewayApplication:
         return self._remotes[path][1].connections
 
     async def admit(self, request: RemoteRequest) -> str | Refusal:
-        """Return the principal of a request, or why the request is refused."""
-        found = self._remotes.get(request.path)
-        if found is None:
-            # The same answers as at a path that there is: a stranger learns nothing.
-            admitted = await self._first.admit(replace(request, path=self._first.path))
-            return admitted if isinstance(admitted, Refusal) else Refusal(404, "Not found")
-        return await found[1].admit(request)
+        """Return the identity of a request's sender, or why the request is refused.
 
-    def _auth_for(self, agent: str) -> AuthHook:
-        """Return an `auth` function that also asks whether somebody may use an agent."""
+        Whoever is unknown gets the same answer at every path, and whoever is known the same at the
+        paths of agents that do not exist or that they may not use.
+        """
+        refusal = self.guard.refusal(request)
+        if refusal is not None:
+            _log.info("a request was refused: %s", refusal.reason)
+            return refusal
+        if self._first.is_preflight(request):
+            return PREFLIGHT
+        identity = await principal_of(self._access.auth, request, self.limits.auth_seconds)
+        if identity is None:
+            return UNKNOWN_SENDER
+        if request.path in _PAGES:
+            return identity
+        agent, _ = self._remotes.get(request.path, (None, None))
+        principal = self._access.principal(identity)
+        if agent is None or principal is None or not self._may_use(identity, agent.name):
+            return NOT_FOUND
+        return self._no_room(request, principal) or identity
 
-        async def check(request: RemoteRequest) -> str | None:
-            identity = await self._access.auth(request)
-            return identity if identity is not None and self._may_use(identity, agent) else None
-
-        return check
+    def _no_room(self, request: RemoteRequest, principal: Principal) -> Refusal | None:
+        """Say why there may be no new connection now; None if there may."""
+        if _continues(request):
+            return None
+        if self.is_draining:
+            return Refusal(503, "shutting down; try again in 5 s", (("retry-after", "5"),))
+        reached = self.gateway.usage.reached(principal.name, "connections")
+        if reached is None:
+            return None
+        seconds = reached.retry_after_header
+        return Refusal(
+            TOO_MANY_REQUESTS, f"{reached}; try again in {seconds} s", (("retry-after", seconds),)
+        )
 
     def _may_use(self, identity: str, agent: str) -> bool:
         principal = self._access.principal(identity)
@@ -152,39 +191,41 @@ class GatewayApplication:
         request = read_request(scope, is_encrypted=self.is_encrypted)
         if self._login.serves(request):
             await (await self._login.answer(request)).send(send)
-            return
-        if scope["type"] == "http" and request.path in _PAGES:
-            await (await self._page(request)).send(send)
-            return
-        _, remote = self._remotes.get(request.path, (None, self._first))
-        await remote(scope, receive, send)
+        elif request.path in (ALIVE, READY) and not request.is_websocket:
+            await self._life(request).send(send)
+        else:
+            admitted = await self.admit(request)
+            if request.path in _PAGES and not isinstance(admitted, Refusal):
+                if request.is_websocket:
+                    admitted = NOT_FOUND
+                else:
+                    await (await self._page(request, admitted)).send(send)
+                    return
+            _, remote = self._remotes.get(request.path, (None, self._first))
+            await remote.serve(request, admitted, scope, receive, send)
 
-    async def _page(self, request: RemoteRequest) -> HttpAnswer:
-        if request.method not in ("GET", "HEAD"):
-            return text_answer(405, "Only GET is possible here", ("allow", "GET, HEAD"))
-        if request.path in (ALIVE, READY):
-            refusal = self.guard.refusal(request)
-            if refusal is not None:
-                return text_answer(refusal.status, refusal.reason)
-            if request.path == READY and self.is_draining:
-                return text_answer(503, "shutting down", ("retry-after", "5"))
-            return text_answer(200, "ok")
-        admitted = await self._first.admit(replace(request, path=self._first.path))
-        if isinstance(admitted, Refusal):
-            headers = (("www-authenticate", "Bearer"),) if admitted.status == 401 else ()
-            return text_answer(admitted.status, admitted.reason, *headers)
+    def _life(self, request: RemoteRequest) -> HttpAnswer:
+        """Answer whether the gateway lives; it needs no credentials and tells nothing else."""
+        refusal = self.guard.refusal(request)
+        if refusal is not None:
+            return text_answer(refusal.status, refusal.reason)
+        if request.method not in _READING:
+            return _READ_ONLY
+        if request.path == READY and self.is_draining:
+            return text_answer(503, "shutting down", ("retry-after", "5"))
+        return text_answer(200, "ok")
+
+    async def _page(self, request: RemoteRequest, identity: str) -> HttpAnswer:
+        if request.method not in _READING:
+            return _READ_ONLY
+        mine = [name for name in self.gateway.agents if self._may_use(identity, name)]
         if request.path == METRICS:
             if self._metrics is None:
                 return text_answer(404, "Not found")
-            return HttpAnswer(200, self._metrics(), "text/plain; version=0.0.4; charset=utf-8")
-        return json_answer(200, encode({"agents": await self._agents(admitted)}))
-
-    async def _agents(self, principal: str) -> list[dict[str, Any]]:
-        """Describe the agents that somebody may use."""
-        mine = [
-            agent for name, agent in self.gateway.agents.items() if self._may_use(principal, name)
-        ]
-        return [await _description(agent) for agent in mine]
+            body = self._metrics(mine)
+            return HttpAnswer(200, body, "text/plain; version=0.0.4; charset=utf-8")
+        described = [await _description(self.gateway.agents[name]) for name in mine]
+        return json_answer(200, encode({"agents": described}))
 
     async def _serve(self, agent: HostedAgent, transport: Any, identity: str) -> None:
         principal = self._access.principal(identity)
@@ -205,8 +246,8 @@ async def _description(agent: HostedAgent) -> dict[str, Any]:
         _log.error("the agent %s cannot be asked what it is (%s)", agent.name, place_of(error))
         return {**found, "available": False}
     answer: Mapping[str, Any] = profile.initialized
-    about = answer.get("agentInfo") if isinstance(answer.get("agentInfo"), Mapping) else {}
-    assert isinstance(about, Mapping)
+    said = answer.get("agentInfo")
+    about: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
     return {
         **found,
         "available": True,
@@ -217,4 +258,14 @@ async def _description(agent: HostedAgent) -> dict[str, Any]:
     }
 
 
+def _continues(request: RemoteRequest) -> bool:
+    """Whether a request is about a connection that there is, or is none."""
+    if not request.is_websocket:
+        return CONNECTION_HEADER in request.headers
+    resumed = read_resume_query(request.query)
+    return resumed is not None and resumed.connection_id is not None
+
+
 _PAGES: Final = frozenset({WELL_KNOWN, ALIVE, READY, METRICS})
+_READING: Final = ("GET", "HEAD")
+_READ_ONLY: Final = text_answer(405, "Only GET is possible here", ("allow", "GET, HEAD"))

@@ -2,7 +2,8 @@
 
 What always holds
     * No process of an agent outlives the gateway.
-    * A session lives in one process at most.
+    * A session lives in one process at most: it is opened again only after the process that it was
+      in before has ended, or has closed it.
 """
 
 from __future__ import annotations
@@ -15,34 +16,55 @@ from typing import Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import RequestFailed
-from accord.gateway.access.limits import LimitReached, Usage
+from accord.errors import AccordError, RequestError, RequestFailed
+from accord.gateway.access.limits import Held, LimitReached, Usage
 from accord.gateway.access.principal import Principal
-from accord.gateway.agents.agent_process import AgentProcess
+from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.agents.hosted_agent import HostedAgent
+from accord.gateway.agents.process_pool import ProcessPool
+from accord.gateway.agents.version_methods import VERSIONS, has
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
+from accord.gateway.idle_sessions import IdleSessions, close_in
 from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
+from accord.gateway.supervised_tasks import SupervisedTasks
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine import clock
+from accord.machine.redacted_logs import logger
 from accord.proxy.relay.translated_transport import Translated, carry
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Transport
 
-GRACE_SECONDS: Final = 600.0
-"""How long the process of a session that nobody follows is kept."""
+_log = logger("accord.gateway")
+
+LOOK_AGAIN_SECONDS: Final = 1.0
+"""How often the end of a turn is looked for besides."""
+
+
+LAST_SENDING_SECONDS_MAX: Final = 5.0
+"""How long a client may take for what is left when all turns are over."""
+
+SENDING_POLL_SECONDS: Final = 0.02
+
+
+def _is_behind(session: HostedSession) -> bool:
+    """Whether somebody who follows a session has not been sent all of it."""
+    return any(one.cursor < session.last_put or one.client.backlog for one in session.attachments)
 
 
 class Gateway:
     """Use it as an async context manager; `serve` then serves one client at a time."""
 
     tasks: TaskGroup
+    sessions: SessionRegistry
+    idle_sessions: IdleSessions
 
     def __init__(
         self,
@@ -51,26 +73,36 @@ class Gateway:
         *,
         node: str = "gateway",
         grace_seconds: float = GRACE_SECONDS,
+        park_seconds: float = 0.0,
         limits: PrincipalLimits | None = None,
     ) -> None:
+        """`park_seconds` is when an idle session leaves its process; 0 means never."""
         self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
+        self.is_draining = False
+        self.processes = ProcessPool(self.usage, self._make_room)
         self._engine = engine
         self._node_name = node
         self._grace_seconds = grace_seconds
-        self._processes: set[AgentProcess] = set()
-        self._leaving: dict[str, anyio.CancelScope] = {}
+        self._park_seconds = park_seconds
         self._is_closing = False
-        self._group: Any = None
-        self.sessions: SessionRegistry
+        self._group: SupervisedTasks
         self._node: Node
 
     async def __aenter__(self) -> Gateway:
         await self._engine.__aenter__()
         self._node = await self._engine.enter(self._node_name)
-        self.sessions = SessionRegistry(self._engine, self._node, lambda: self)
-        self._group = anyio.create_task_group()
+        self._group = SupervisedTasks()
         self.tasks = await self._group.__aenter__()
+        self.sessions = SessionRegistry(self._engine, self._node, lambda: self)
+        self.idle_sessions = IdleSessions(
+            self.agents,
+            self.usage,
+            self.sessions,
+            self.tasks,
+            grace_seconds=self._grace_seconds,
+            park_seconds=self._park_seconds,
+        )
         return self
 
     async def __aexit__(
@@ -80,22 +112,39 @@ class Gateway:
         traceback: TracebackType | None,
     ) -> None:
         self._is_closing = True
+        self.idle_sessions.close()
         with anyio.CancelScope(shield=True):
             for session in list(self.sessions.live.values()):
                 await session.flush()
-            for process in list(self._processes):
-                await process.aclose()
+            await self.processes.aclose()
         self.tasks.cancel_scope.cancel()
         await self._group.__aexit__(exc_type, exc, traceback)
         with anyio.CancelScope(shield=True):
             await self._engine.leave(self._node)
             await self._engine.__aexit__(exc_type, exc, traceback)
 
+    @property
+    def busy_sessions(self) -> list[HostedSession]:
+        """The sessions in which a turn runs."""
+        return [one for one in self.sessions.live.values() if one.is_busy]
+
     async def drain(self, seconds: float) -> bool:
-        """Wait until no turn runs, for a bounded time; return whether none does."""
+        """Begin no more turns, and wait for those that run, for a bounded time.
+
+        Returns whether all of them are over, and everybody has been sent their ends.
+        """
+        self.is_draining = True
         with anyio.move_on_after(seconds):
-            while busy := [one for one in self.sessions.live.values() if one.is_busy]:
-                await busy[0].wait_idle()
+            while busy := self.busy_sessions:
+                with anyio.move_on_after(LOOK_AGAIN_SECONDS):
+                    await busy[0].wait_idle()
+            for session in list(self.sessions.live.values()):
+                await session.flush()
+            with anyio.move_on_after(LAST_SENDING_SECONDS_MAX):
+                while any(map(_is_behind, self.sessions.live.values())):  # noqa: ASYNC110 - bounded
+                    await anyio.sleep(SENDING_POLL_SECONDS)
+                # What was sent last leaves with the next round of the event loop.
+                await anyio.sleep(SENDING_POLL_SECONDS)
             return True
         return False
 
@@ -107,74 +156,102 @@ class Gateway:
             with self.usage.take(principal.name, "connections"):
                 await self._serve(transport, principal, agent, None)
         except LimitReached as reached:
-            await self._serve(transport, principal, agent, reached)
+            await self._serve(transport, principal, agent, reached.request_error())
 
     async def _serve(
         self,
         transport: Transport,
         principal: Principal,
         agent: HostedAgent,
-        refusal: LimitReached | None,
+        refusal: RequestError | None,
     ) -> None:
-        profile = await agent.profile()
+        version: Version = "v1"
+        try:
+            version = (await agent.profile()).version
+        except (AccordError, OSError) as error:
+            _log.error("the agent %s does not work: %s", agent.name, error)
+            said = f"the agent {agent.name} does not work: {error}"
+            refusal = refusal or RequestError(INTERNAL_ERROR, said, {"reason": "agent_unavailable"})
         first = FirstMessage(transport)
         dialect = await first.dialect(self.tasks)
-        if dialect in (None, profile.version):
-            connection = ClientConnection(
-                first, principal, agent, profile.version, self, refusal=refusal
-            )
+        if dialect in (None, version):
+            connection = ClientConnection(first, principal, agent, version, self, refusal=refusal)
             await connection.serve()
             return
         ours, theirs = memory_pair()
-        connection = ClientConnection(
-            ours, principal, agent, profile.version, self, refusal=refusal
-        )
+        connection = ClientConnection(ours, principal, agent, version, self, refusal=refusal)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(connection.serve)
-            await carry(first, Translated(theirs, speaks=profile.version))
+            await carry(first, Translated(theirs, speaks=version))
             tasks.cancel_scope.cancel()
 
     # ---- sessions
 
     async def find(self, session_id: str, principal: Principal) -> HostedSession | None:
-        """Return a session that somebody may see."""
-        return await self.sessions.find(session_id, principal)
+        """Return a session that somebody may see.
+
+        Raises:
+            RequestFailed: its agent speaks another version now.
+        """
+        await self.idle_sessions.settled(session_id)
+        session = await self.sessions.find(session_id, principal)
+        if session is None or session.facts.agent not in self.agents:
+            return None
+        self.idle_sessions.touched(session, expected=True)
+        profile = self.agents[session.facts.agent].known_profile
+        if profile is not None and profile.version != session.facts.version:
+            said = (
+                f"{session.facts.agent} was replaced by one that speaks {profile.version}; this"
+                f" session was begun with {session.facts.version} and cannot be continued"
+            )
+            data = {"reason": "session_over"}
+            raise RequestFailed("session/load", INVALID_SESSION_STATE, said, data)
+        return session
 
     async def process_for(self, client: ClientConnection) -> AgentProcess:
         """Return the process of a connection; start it if there is none."""
         if client.process is None or client.process.why is not None:
-            client.process = await self._start(client, None)
+            assert client.initialize is not None
+            client.process = await self._start(client.principal, client.agent, client.initialize)
         return client.process
 
-    async def _start(self, client: ClientConnection, cwd: str | None) -> AgentProcess:
-        assert client.initialize is not None
-        return await self._start_with(client.principal, client.agent, client.initialize, cwd)
-
-    async def _start_with(
-        self, principal: str, agent: HostedAgent, initialize: Mapping[str, Any], cwd: str | None
+    async def _start(
+        self,
+        principal: str,
+        agent: HostedAgent,
+        initialize: Mapping[str, Any],
+        params: Mapping[str, Any] | None = None,
     ) -> AgentProcess:
-        try:
-            held = self.usage.take(principal, "processes")
-        except LimitReached as reached:
-            raise reached.request_error() from None
+        """Start a process; `params` open the session that it is for."""
+        folders: list[str] = []
+        if params is not None and agent.is_bound_to_folders:
+            more = params.get("additionalDirectories") or ()
+            folders = [one for one in (params.get("cwd"), *more) if isinstance(one, str)]
+        return await self.processes.start(
+            principal, agent, initialize, folders, self.tasks, self._process_ended
+        )
 
-        def ended(process: AgentProcess) -> None:
-            held.release()
-            self._processes.discard(process)
+    def _process_ended(self, process: AgentProcess) -> None:
+        self.idle_sessions.ended(process)
 
-        try:
-            process = await agent.start(initialize, cwd, self.tasks, ended)
-        except BaseException:
-            held.release()
-            raise
-        self._processes.add(process)
-        return process
+    async def _make_room(self, principal: str) -> bool:
+        return await self.idle_sessions.make_room(principal)
 
     async def new_session(
         self, client: ClientConnection, method: str, params: dict[str, Any]
     ) -> tuple[HostedSession, Raw]:
         """Open a session in a process of the agent; return it and what the agent answered."""
-        process = await self._process_for_session(client)
+        held = await self.idle_sessions.room(client.principal)
+        try:
+            return await self._new_session(client, method, params, held)
+        except BaseException:
+            held.release()
+            raise
+
+    async def _new_session(
+        self, client: ClientConnection, method: str, params: dict[str, Any], held: Held
+    ) -> tuple[HostedSession, Raw]:
+        process = await self._process_for_session(client, params)
         answer = await process.call(method, encode(params))
         opened = to_python(answer)
         agent_session_id = opened.get("sessionId") if isinstance(opened, dict) else None
@@ -200,9 +277,15 @@ class Gateway:
         )
         session = await self.sessions.create(facts)
         session.runs_in(process)
+        self.idle_sessions.entered(session, process, held)
         return session, answer
 
-    async def _process_for_session(self, client: ClientConnection) -> AgentProcess:
+    async def _process_for_session(
+        self, client: ClientConnection, params: dict[str, Any]
+    ) -> AgentProcess:
+        if client.agent.is_bound_to_folders:
+            assert client.initialize is not None
+            return await self._start(client.principal, client.agent, client.initialize, params)
         process = await self.process_for(client)
         if client.agent.settings.process == "session":
             # It belongs to the session from now on.
@@ -212,14 +295,22 @@ class Gateway:
     async def revive(self, session: HostedSession) -> AgentProcess:
         """Start a process for a session and open the session there."""
         facts = session.facts
-        agent = self.agents[facts.agent]
-        process = await self._start_with(facts.owner, agent, facts.initialize, facts.cwd or None)
+        await self.idle_sessions.settled(session.session_id)
+        held = await self.idle_sessions.room(facts.owner)
         try:
-            await self._open_again(session, process)
+            process = await self._start(
+                facts.owner, self.agents[facts.agent], facts.initialize, facts.opened_with
+            )
+            try:
+                await self._open_again(session, process)
+            except BaseException:
+                await session.park()
+                await process.aclose()
+                raise
         except BaseException:
-            await session.park()
-            await process.aclose()
+            held.release()
             raise
+        self.idle_sessions.entered(session, process, held)
         return process
 
     async def _open_again(self, session: HostedSession, process: AgentProcess) -> None:
@@ -234,7 +325,8 @@ class Gateway:
             session.runs_in(process)
             self.changed(session)
             return
-        method = _way_back(to_python(process.initialized or b"{}"), facts.version)
+        methods = VERSIONS[facts.version]
+        method = methods.way_back(to_python(process.initialized or b"{}"))
         if method is None:
             said = (
                 f"the process of this session has ended, and {facts.agent} cannot load sessions;"
@@ -275,19 +367,28 @@ class Gateway:
         return page
 
     async def close(self, session: HostedSession, *, delete: bool) -> None:
-        """End a session in its process, for everybody; with `delete` forget it as well."""
+        """End a session at its agent, for everybody; with `delete` forget it as well."""
         for attachment in list(session.attachments):
             session.detach(attachment)
-        await self._park(session)
+        if delete:
+            await self._delete_at_agent(session)
+        await self.idle_sessions.park(session)
         if delete:
             await self.sessions.delete(session)
         else:
             await self.sessions.forget(session)
 
-    async def _park(self, session: HostedSession) -> None:
-        process = session.process
-        await session.park()
-        if process is not None and not process.sessions:
+    async def _delete_at_agent(self, session: HostedSession) -> None:
+        """Let the agent delete what it stores of a session; it may not run."""
+        facts, process = session.facts, session.process
+        agent = self.agents[facts.agent]
+        profile = await agent.profile()
+        if facts.unused or not has(profile.initialized, VERSIONS["v1"].deleting):
+            return
+        if process is None:
+            process = await self._start(facts.owner, agent, facts.initialize, facts.opened_with)
+        await close_in(process, session, VERSIONS[facts.version].deleting, "delete")
+        if session.process is None:
             await process.aclose()
 
     # ---- what sessions tell
@@ -298,33 +399,10 @@ class Gateway:
             self.sessions.changed(session)
 
     def idle(self, session: HostedSession) -> None:
-        """End the process of a session that nobody has followed for a while."""
-        is_followed = session.attachments or session.session_id in self._leaving
-        if is_followed or self._is_closing:
-            return
-        self.tasks.start_soon(self._leave_later, session, name="grace")
-
-    async def _leave_later(self, session: HostedSession) -> None:
-        scope = self._leaving[session.session_id] = anyio.CancelScope()
-        with scope:
-            await anyio.sleep(self._grace_seconds)
-        self._leaving.pop(session.session_id, None)
-        if session.attachments or session.is_busy:
-            return
-        await self._park(session)
-        await self.sessions.forget(session)
+        """Count the time since a turn ended or the last client left."""
+        self.idle_sessions.touched(session)
 
     def failed(self, session: HostedSession, error: Exception) -> None:
         """End a session whose log cannot be written."""
         del error
-        self.tasks.start_soon(self._park, session)
-
-
-def _way_back(initialized: dict[str, Any], version: str) -> str | None:
-    """Return the method that opens a session again without its history, if the agent has one."""
-    if version == "v2":
-        return "session/resume"
-    capabilities = initialized.get("agentCapabilities") or {}
-    if "resume" in (capabilities.get("sessionCapabilities") or {}):
-        return "session/resume"
-    return "session/load" if capabilities.get("loadSession") else None
+        self.tasks.start_soon(self.idle_sessions.park, session)

@@ -191,10 +191,13 @@ class TaskDriver(Driver):
             scope.cancel()
 
 
-def context_of_asyncio(context: Context | None = None) -> Context:
-    """Let anyio find asyncio outside of tasks: in this context, or in a copy of the current one."""
-    if context is None:
-        context = copy_context()
+def context_of_asyncio(base: Context | None = None) -> Context:
+    """Return a context in which anyio finds asyncio outside of tasks: `base`, or a copy of ours.
+
+    What a task gives to the event loop, such as a socket to read from, is called in the context of
+    that task.
+    """
+    context = copy_context() if base is None else base
     sniffio = sys.modules.get("sniffio")
     if sniffio is not None:
         context.run(sniffio.current_async_library_cvar.set, "asyncio")

@@ -17,7 +17,7 @@ from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.serve_process import serve_process
 
-TOKEN = "tokentokentoken"
+TOKEN = "tokentokentokentoken"
 URL = "URL"
 AGENT = """\
 from accord import Agent, Turn
@@ -56,7 +56,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("served")
     (folder / "far.py").write_text(AGENT)
     process = subprocess.Popen(
-        [sys.executable, "-m", "accord", "serve", "far.py:agent", "--port", "0"],
+        [
+            *(sys.executable, "-m", "accord", "serve", "far.py:agent", "--port", "0"),
+            *("--data", str(folder / "data")),
+        ],
         cwd=folder,
         env={**os.environ, "ACCORD_SERVE_TOKEN": TOKEN},
         stderr=subprocess.PIPE,
@@ -134,7 +137,8 @@ def test_what_is_wrong_is_said(url: str, home: Home) -> None:
     assert ended.code == 1
     assert f"accord: cannot connect to {url}: it requires credentials (status 401)" in ended.error
     assert "accord connect" not in ended.error
-    ended = home.accord("connect", url.replace("/acp", "/other"))
+    home.env["AGENT_TOKEN"] = TOKEN
+    ended = home.accord("connect", url.replace("/acp", "/other"), "--token-env", "AGENT_TOKEN")
     assert ended.code == 1
     assert "the usual path is /acp" in ended.error
     ended = home.accord("connect", "ws://agents.example/acp")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import urllib.request
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -20,12 +17,17 @@ from websockets.asyncio.client import connect
 
 from accord import Agent
 from accord.cli.server_setup.agent_import import import_agent
-from accord.cli.server_setup.server_options import options_of
 from accord.cli.usage_error import UsageError
+from tests.gateway.gateway_process import (
+    AGENT,
+    ROOT,
+    gateway_process,
+    serve_environment,
+    serve_words,
+)
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.certificates import make_certificate
 from tests.transport.server.raw_http import INITIALIZE, RawClient, closed
-from tests.transport.server.serve_process import ROOT, serve_command, serve_process
 
 pytestmark = pytest.mark.anyio
 
@@ -38,16 +40,35 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+def serve(
+    folder: Path, *words: str, env: dict[str, str | None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `accord serve` until it refuses."""
+    return subprocess.run(
+        serve_words(*words),
+        cwd=ROOT,
+        env=serve_environment(folder, env),
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_it_serves_both_at_one_address_until_a_signal_comes(number: int) -> None:
-    with serve_process() as server:
+async def test_it_serves_both_at_one_address_until_a_signal_comes(
+    number: int, tmp_path: Path
+) -> None:
+    with gateway_process(tmp_path) as server:
         assert server.url == f"http://127.0.0.1:{server.port}/acp"
         client = RawClient(server.port)
+        client.headers |= server.headers
         await client.initialize()
+        url = f"ws://127.0.0.1:{server.port}/acp"
         async with (
             asyncio.timeout(HANG_SECONDS),
             client.stream() as stream,
-            connect(f"ws://127.0.0.1:{server.port}/acp", compression=None) as socket,
+            connect(url, compression=None, additional_headers=server.headers) as socket,
         ):
             await socket.send(json.dumps(INITIALIZE))
             assert json.loads(await socket.recv())["result"]
@@ -61,7 +82,7 @@ async def test_it_serves_both_at_one_address_until_a_signal_comes(number: int) -
 async def test_tls_serves_http_2_and_websocket(tmp_path: Path) -> None:
     made = make_certificate(tmp_path)
     options = ("--host", "localhost", "--tls-cert", str(made.certificate))
-    with serve_process(*options, "--tls-key", str(made.key)) as server:
+    with gateway_process(tmp_path, *options, "--tls-key", str(made.key)) as server:
         assert server.url.startswith("https://localhost:")
         trusted = made.client_context()
         trusted.set_alpn_protocols(["h2"])
@@ -70,38 +91,72 @@ async def test_tls_serves_http_2_and_websocket(tmp_path: Path) -> None:
             tls: ssl.SSLObject = writer.get_extra_info("ssl_object")
             assert tls.selected_alpn_protocol() == "h2"
             await closed(writer)
-            url = server.url.replace("https", "wss")
-            async with connect(url, ssl=made.client_context(), compression=None) as socket:
+            opened = connect(
+                server.url.replace("https", "wss"),
+                ssl=made.client_context(),
+                compression=None,
+                additional_headers=server.headers,
+            )
+            async with opened as socket:
                 await socket.send(json.dumps(INITIALIZE))
                 assert json.loads(await socket.recv())["result"]
         asked = urllib.request.Request(
             server.url,
             json.dumps(INITIALIZE).encode(),
-            {"content-type": "application/json"},
+            {"content-type": "application/json", **server.headers},
         )
-        opened = await asyncio.to_thread(
+        opened_page = await asyncio.to_thread(
             urllib.request.urlopen, asked, context=made.client_context()
         )
-        with opened:
-            assert opened.headers["acp-connection-id"]
+        with opened_page:
+            assert opened_page.headers["acp-connection-id"]
 
 
-async def test_tokens_come_from_a_file_or_from_the_environment(tmp_path: Path) -> None:
+async def test_tokens_come_from_a_file_an_option_or_the_environment(tmp_path: Path) -> None:
+    """Issue 17: and all of them are valid at the same time."""
     file = tmp_path / "tokens"
-    file.write_text("# users\nann first-secret\nbob second-secret\n")
-    for options, env, token in (
-        (("--token-file", str(file)), {}, "second-secret"),
-        ((), {"ACCORD_SERVE_TOKEN": "only-secret"}, "only-secret"),
+    file.write_text("# users\nann first-secret-of-ann\nbob second-secret-of-bob\n")
+    for options, env, tokens in (
+        (("--token-file", str(file)), None, ["second-secret-of-bob"]),
+        ((), "only-secret-of-all", ["only-secret-of-all"]),
+        (("--token", "an-option-on-the-line"), None, ["an-option-on-the-line"]),
+        (
+            ("--token-file", str(file), "--token", "an-option-on-the-line"),
+            None,
+            ["first-secret-of-ann", "an-option-on-the-line"],
+        ),
     ):
-        with serve_process(*options, env=env) as server:
+        variables = {"ACCORD_SERVE_TOKEN": env}
+        # With these tokens, none is made.
+        with gateway_process(tmp_path, *options, env=variables) as server:
             client = RawClient(server.port)
             assert (await client.post(INITIALIZE)).status == 401
-            client.headers["authorization"] = f"Bearer {token}"
+            for token in tokens:
+                client.headers["authorization"] = f"Bearer {token}"
+                assert (await client.post(INITIALIZE)).status == 200
+            server.stop()
+            assert server.process.stdout is not None
+            assert server.process.stdout.read() == ""
+
+
+async def test_a_token_is_made_and_shown_once_if_there_is_none(tmp_path: Path) -> None:
+    """Issue 17: a token always."""
+    seen = set()
+    for _ in range(2):
+        with gateway_process(tmp_path, token=None) as server:
+            client = RawClient(server.port)
+            assert (await client.post(INITIALIZE)).status == 401
+            client.headers |= server.headers
             assert (await client.post(INITIALIZE)).status == 200
+            seen.add(server.token)
+            assert server.stop() == 0
+            # On stdout, where it is not removed, and not on stderr, which goes to logs.
+            assert server.process.stderr is not None
+            assert server.token not in "".join(server.lines) + server.process.stderr.read()
+    assert len(seen) == 2
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
-    "others without tokens": (("--host", "0.0.0.0"), "--token-file"),
     "others without TLS": (("--host", "0.0.0.0", "--token-file", "TOKENS"), "--tls-cert"),
     "others without a name": (
         ("--host", "0.0.0.0", "--token-file", "TOKENS", "--insecure-http"),
@@ -113,8 +168,16 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "an empty token file": (("--token-file", "EMPTY"), "has no token"),
     "a token without a name": (("--token-file", "BROKEN"), "line 1"),
     "a token that cannot be sent": (("--token-file", "ODD"), "line 1"),
+    "a token that can be guessed": (("--token-file", "SHORT"), "line 1: the token can be guessed"),
+    "a name that is taken": (("--token-file", "TAKEN"), "`user` is taken"),
+    "one token for two": (("--token-file", "TWICE"), "line 2 is a duplicate"),
+    "a short token": (("--token", "secret-w"), "16 characters or more"),
     "a port that is none": (("--port", "70000"), "--port"),
     "an origin with a path": (("--allow-origin", "https://a.example/x"), "an origin looks like"),
+    "a path of the gateway": (("--path", "/healthz"), "is a page of the gateway"),
+    "a path with a sign": (("--path", "/a?b"), "a path is one as in a URL"),
+    "an agent in the gateway, in a sandbox": (("--sandbox",), "--sandbox cannot hold it"),
+    "a file that is not there": (("--config", "nowhere.toml"), "does not exist"),
 }
 
 
@@ -123,84 +186,67 @@ def test_what_is_unsafe_or_impossible_is_refused(
     options: tuple[str, ...], expected: str, tmp_path: Path
 ) -> None:
     files = {
-        "TOKENS": "ann secret-word\n",
+        "TOKENS": "ann secret-word-of-ann\n",
         "EMPTY": "\n",
         "BROKEN": "secret-word\n",
         "ODD": "ann secret-wörd\n",
+        "SHORT": "ann secret-word\n",
+        "TAKEN": "user secret-word-of-user\n",
+        "TWICE": "ann secret-word-of-ann\nbob secret-word-of-ann\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     given = [str(tmp_path / word) if word in files else word for word in options]
-    done = subprocess.run(
-        serve_command(*given),
-        cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name != "ACCORD_SERVE_TOKEN"},
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert expected in done.stderr
-    assert "secret-w" not in done.stderr
+    ended = serve(tmp_path, "--port", "0", *given, HELLO)
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.startswith("accord serve: ")
+    assert expected in ended.stderr
+    assert "secret-w" not in ended.stderr
+    assert not (tmp_path / "state" / "gateway").exists()
+
+
+TARGETS: dict[str, tuple[tuple[str, ...], str]] = {
+    "nothing": ((), "name an agent: one that you have configured (built-in, codex)"),
+    "unknown": (("other",), "there is no agent 'other'"),
+    "a URL": (("wss://a.example/acp",), "a remote agent; to serve it to others, give it after --"),
+    "two": (("codex", "--", "x"), "either an agent's name or a command after --"),
+    "an empty command": (("--",), "the command after -- is missing"),
+    "a file and a command": (("--config", "FILE", "--", "x"), "describe the command in the file"),
+    "not in the file": (("--config", "FILE", "other"), "has no agent 'other' (it has one, two)"),
+    "a program that is not there": (("--", "no-such-program"), "no such program"),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), TARGETS.values(), ids=TARGETS)
+def test_a_target_that_cannot_be_served_says_what_can(
+    words: tuple[str, ...], expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text('[agents.codex]\ncommand = "codex-acp"\n')
+    file = tmp_path / "gateway.toml"
+    file.write_text('[agents.one]\ncommand = "one"\n[agents.two]\ncommand = "two"\n')
+    given = [str(file) if word == "FILE" else word for word in words]
+    ended = serve(tmp_path, "--port", "0", *given)
+    assert ended.returncode == 2, ended.stderr
+    assert expected in ended.stderr, ended.stderr
 
 
 @pytest.mark.parametrize("token", ["", " ", "two words", "newline\n", "wörd"])
-def test_a_token_that_nobody_could_send_is_refused_and_not_left_out(token: str) -> None:
+def test_a_token_that_nobody_could_send_is_refused_and_not_left_out(
+    token: str, tmp_path: Path
+) -> None:
     """Issue 16: an empty variable does not mean that everybody may come in."""
-    arguments = Namespace(
-        host="127.0.0.1", port=0, token_file=None, tls_cert=None, tls_key=None, insecure_http=False
-    )
-    with pytest.raises(UsageError) as refused:
-        options_of(arguments, {"ACCORD_SERVE_TOKEN": token})
-    assert "ACCORD_SERVE_TOKEN" in str(refused.value)
-    assert not token.strip() or token not in str(refused.value)
+    ended = serve(tmp_path, "--port", "0", HELLO, env={"ACCORD_SERVE_TOKEN": token})
+    assert ended.returncode == 2
+    assert "ACCORD_SERVE_TOKEN" in ended.stderr
+    assert not token.strip() or token not in ended.stderr
 
 
-def test_two_places_for_tokens_are_refused(tmp_path: Path) -> None:
+def test_two_places_for_one_token_are_refused(tmp_path: Path) -> None:
     """Otherwise one of them would be ignored."""
-    (tmp_path / "tokens").write_text("ann secret-word\n")
-    arguments = Namespace(host="127.0.0.1", port=0, token_file=tmp_path / "tokens")
-    with pytest.raises(UsageError, match="cannot be used together"):
-        options_of(arguments, {"ACCORD_SERVE_TOKEN": "other"})
-
-
-def test_a_key_with_a_password_is_refused_and_nobody_is_asked(tmp_path: Path) -> None:
-    """OpenSSL would ask on the terminal, where nobody may sit."""
-    made = make_certificate(tmp_path)
-    locked = tmp_path / "locked.pem"
-    subprocess.run(
-        ["openssl", "pkey", "-in", made.key, "-aes128", "-passout", "pass:word", "-out", locked],
-        check=True,
-        timeout=HANG_SECONDS,
-    )
-    done = subprocess.run(
-        serve_command("--tls-cert", str(made.certificate), "--tls-key", str(locked)),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=HANG_SECONDS,
-        check=False,
-    )
-    assert (done.returncode, "has a password" in done.stderr) == (2, True), done.stderr
-
-
-def test_a_certificate_and_a_key_that_do_not_fit_are_told_apart(tmp_path: Path) -> None:
-    """Ours: OpenSSL says `PEM lib` for most of it."""
-    (tmp_path / "other").mkdir()
-    made, other = make_certificate(tmp_path), make_certificate(tmp_path / "other")
-    certificate, key = made.certificate, made.key
-    for cert, private, words in (
-        (key, certificate, f"{str(key)!r} has no certificate"),
-        (certificate, certificate, f"{str(certificate)!r} has no private key"),
-        (certificate, other.key, "does not belong to the certificate"),
-        (tmp_path / "none", key, "does not exist"),
-    ):
-        arguments = Namespace(
-            host="127.0.0.1", port=0, token_file=None, tls_cert=cert, tls_key=private
-        )
-        with pytest.raises(UsageError, match=re.escape(words)):
-            options_of(arguments, {})
+    words = ("--port", "0", "--token", "some-token-of-a-test", HELLO)
+    ended = serve(tmp_path, *words, env={"ACCORD_SERVE_TOKEN": "other-token-of-a-test"})
+    assert (ended.returncode, "cannot be used together" in ended.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -213,25 +259,27 @@ def test_a_certificate_and_a_key_that_do_not_fit_are_told_apart(tmp_path: Path) 
 def test_an_address_that_cannot_be_used_is_explained(
     options: tuple[str, ...], words: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "tokens").write_text("ann secret-word\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         given = [port if word == "PORT" else word for word in options]
-        done = subprocess.run(
-            serve_command("--token-file", str(tmp_path / "tokens"), *given),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=HANG_SECONDS,
-            check=False,
-        )
-    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
-    assert done.stderr.startswith("accord serve: ")
-    assert words in done.stderr
+        ended = serve(tmp_path, "--port", "0", *given, HELLO)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
+    assert ended.stderr.startswith("accord serve: ")
+    assert words in ended.stderr
+
+
+def test_sessions_of_another_gateway_are_left_alone(tmp_path: Path) -> None:
+    """Ours: two gateways must not write one file; each target has a folder of its own."""
+    with gateway_process(tmp_path) as first:
+        ended = serve(tmp_path, "--port", "0", AGENT)
+        assert ended.returncode == 1
+        assert f"is in use by another gateway (pid {first.process.pid})" in ended.stderr
+        with gateway_process(tmp_path, target=(HELLO,)) as second:
+            assert second.stop() == 0
 
 
 @pytest.mark.parametrize("package", ["websockets", "granian"])
-def test_a_missing_package_is_named(package: str) -> None:
+def test_a_missing_package_is_named(package: str, tmp_path: Path) -> None:
     program = (
         f"import sys; sys.modules[{package!r}] = None; sys.prefix = '/nowhere'\n"
         f"from accord.cli.main import main; sys.exit(main(['serve', {HELLO!r}, '--port', '0']))"
@@ -239,6 +287,7 @@ def test_a_missing_package_is_named(package: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
+        env=serve_environment(tmp_path),
         capture_output=True,
         text=True,
         timeout=HANG_SECONDS,

@@ -1,4 +1,4 @@
-"""`accord serve` as a process, and what it uses of the machine."""
+"""A server as a process, and what it uses of the machine."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class ServeProcess:
         return self.process.wait(HANG_SECONDS)
 
 
-def serve_command(*options: str, agent: str = AGENT) -> list[str]:
-    """The command line of a server."""
-    return [sys.executable, "-m", "accord", "serve", agent, "--port", "0", *options]
+def serve_command(agent: str = AGENT) -> list[str]:
+    """The command line of a server that has the transport alone, and no gateway."""
+    return [sys.executable, "-m", "tests.transport.server.serve_program", agent]
 
 
 @contextmanager
 def serve_process(
-    *options: str,
+    *,
     agent: str = AGENT,
     env: Mapping[str, str] | None = None,
     command: Sequence[str] | None = None,
@@ -58,9 +58,9 @@ def serve_process(
 ) -> Iterator[ServeProcess]:
     """Start a server on a free port, and end it."""
     process = subprocess.Popen(
-        command or serve_command(*options, agent=agent),
+        command or serve_command(agent),
         cwd=cwd,
-        env={**os.environ, **(env or {})},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -81,4 +81,4 @@ def serve_process(
             raise
 
 
-__all__ = ["AGENT", "ROOT", "ServeProcess", "serve_command", "serve_process"]
+__all__ = ["AGENT", "ROOT", "ServeProcess", "serve_process"]

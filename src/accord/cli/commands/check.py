@@ -22,7 +22,7 @@ from accord.cli.agent_setup.remote_agent_command import (
 )
 from accord.cli.check_progress import CheckProgress
 from accord.cli.console import complain, say, show
-from accord.cli.server_setup.server_options import listen_address
+from accord.cli.server_setup.listen_address import listen_address
 from accord.cli.usage_error import UsageError
 from accord.conformance import rules
 from accord.conformance.agent.check_environment import agent_stages, speaks

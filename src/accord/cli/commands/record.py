@@ -99,8 +99,8 @@ def _serve(arguments: Namespace, command: tuple[str, ...]) -> int:
     """Record connections until a signal comes."""
     import anyio
 
+    from accord.cli.server_setup.listen_address import listen_address
     from accord.cli.server_setup.recording_server import RecordingServer
-    from accord.cli.server_setup.server_options import listen_address
     from accord.errors import AccordError
     from accord.machine import optional_packages
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from accord.errors import ConfigError, LocalProtocolError
-from accord.gateway.access.api_keys import KeyRing, digest_of
+from accord.gateway.access.api_keys import TOKEN_CHARS_MIN, KeyRing, digest_of
 from accord.gateway.access.browser_sessions import BrowserSessions
 from accord.gateway.access.credentials import (
     Credential,
@@ -35,9 +35,6 @@ from accord.transport.server.requests import RemoteRequest
 if TYPE_CHECKING:
     from accord.gateway.access.issuer_keys import Fetch
     from accord.gateway.access.jwt_verifier import JwtVerifier
-
-TOKEN_CHARS_MIN: Final = 16
-"""A shorter token can be guessed by trying."""
 
 KNOWN_TOKEN_USERS_MAX: Final = 10_000
 """Principals of tokens that are remembered by their identity; the one that was away longest is

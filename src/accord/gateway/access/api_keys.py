@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 KEY_BYTES: Final = 32
+TOKEN_CHARS_MIN: Final = 16
+"""A shorter token can be guessed by trying."""
 PREFIX: Final = "accord_"
 """By which tools that look for secrets in code recognise a key."""
 
@@ -56,4 +58,4 @@ class KeyRing:
         return found
 
 
-__all__ = ["ApiKey", "KeyRing", "digest_of", "new_api_key", "new_token"]
+__all__ = ["TOKEN_CHARS_MIN", "ApiKey", "KeyRing", "digest_of", "new_api_key", "new_token"]

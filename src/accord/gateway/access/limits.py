@@ -173,11 +173,18 @@ class Usage:
             LimitReached: it has all that it may have.
         """
         account = self._account(principal)
-        bound: int = getattr(self._limits, resource)
-        if bound != UNLIMITED and account.held[resource] >= bound:
-            raise LimitReached(resource, bound, HELD_RETRY_SECONDS)
+        reached = self.reached(principal, resource)
+        if reached is not None:
+            raise reached
         account.held[resource] += 1
         return Held(account, resource)
+
+    def reached(self, principal: str, resource: Resource) -> LimitReached | None:
+        """Return why a principal may take no more of something now; None if it may."""
+        bound: int = getattr(self._limits, resource)
+        if bound == UNLIMITED or self.held(principal, resource) < bound:
+            return None
+        return LimitReached(resource, bound, HELD_RETRY_SECONDS)
 
     def held(self, principal: str, resource: Resource) -> int:
         """Return how many a principal holds."""

@@ -14,13 +14,13 @@ from typing import Any, Final, Literal
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.gateway.agents.agent_process import AgentProcess, Version
+from accord.gateway.agents.version_methods import OF_DIALECT
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.proxy.relay.translated_transport import Translated
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
-from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Transport
 from accord.version import __version__
 
@@ -29,13 +29,16 @@ START_SECONDS_MAX: Final = 30.0
 
 ANSWERS_KEPT: Final = 64
 
-Connect = Callable[[str | None], Transport]
-"""Makes a transport to a new process of the agent, which works in this folder."""
+Connect = Callable[[Sequence[str]], Transport]
+"""Makes a transport to a new process of the agent, for a session in these folders.
+
+The first one is its working directory.  Without folders, the process is for no session.
+"""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the agent answered when it was first started."""
+    """What the agent answered when it was first started, in the words of version 1."""
 
     version: Version
     dialect: Literal["v1", "v2", "draft"]
@@ -54,6 +57,21 @@ class HostedAgent:
         # The answers to `initialize`, by what clients can do.
         self._answers: OrderedDict[bytes, Raw] = OrderedDict()
 
+    @property
+    def has_processes(self) -> bool:
+        """Whether the agent is a program; another one is served by the gateway's own process."""
+        return bool(self.settings.command)
+
+    @property
+    def is_bound_to_folders(self) -> bool:
+        """Whether a process serves only sessions in the folders that it was started for."""
+        return self.settings.sandbox is not None
+
+    @property
+    def known_profile(self) -> Profile | None:
+        """What the agent is, once somebody has used it."""
+        return self._profile
+
     async def profile(self) -> Profile:
         """Return the agent's version and its capabilities; the first caller starts it for that.
 
@@ -71,18 +89,24 @@ class HostedAgent:
 
     async def _find_out(self) -> Profile:
         found: list[Literal["v1", "v2", "draft"]] = []
-        transport = Translated(lambda: self._connect(None), to="v1", found=found.append)
-        answer = Raw(b"{}")
+        transport = Translated(lambda: self._connect(()), to="v1", found=found.append)
+        answer: Raw | None = None
+        failure: AccordError | OSError | None = None
         async with anyio.create_task_group() as tasks:
             process = AgentProcess(self.name, transport, tasks)
             try:
                 answer = await process.start(encode(_INTRODUCTION))
+            except (AccordError, OSError) as error:
+                # Out of here it would be part of a group.
+                failure = error
             finally:
                 await process.aclose()
                 tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        assert answer is not None
         dialect = found[0] if found else "v1"
-        initialized = to_python(answer)
-        return Profile("v2" if dialect == "v2" else "v1", dialect, initialized)
+        return Profile(OF_DIALECT[dialect], dialect, to_python(answer))
 
     def known_answer(self, initialize: Mapping[str, Any]) -> Raw | None:
         """Return what the agent answered to a client that can do the same.
@@ -99,18 +123,18 @@ class HostedAgent:
     async def start(
         self,
         initialize: Mapping[str, Any],
-        cwd: str | None,
+        folders: Sequence[str],
         tasks: TaskGroup,
         ended: Callable[[AgentProcess], None] = lambda _: None,
     ) -> AgentProcess:
-        """Start a process and initialize it with what a client said.
+        """Start a process for a session in these folders; initialize it with what a client said.
 
         Raises:
             SpawnFailed: it cannot be started.
             RequestFailed: it does not answer `initialize`, or refuses it.
         """
         profile = await self.profile()
-        transport = self._connect(cwd)
+        transport = self._connect(folders)
         if profile.dialect == "draft":
             transport = Translated(transport, to="v1", speaks="draft")
         process = AgentProcess(self.name, transport, tasks, ended=ended)
@@ -123,17 +147,6 @@ class HostedAgent:
         if limit.cancelled_caught:
             raise _too_slow(self.name)
         return process
-
-
-def command_of(
-    command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
-) -> Connect:
-    """Return what starts a command; without a folder of the session it runs in `cwd`."""
-
-    def connect(folder: str | None) -> Transport:
-        return SubprocessTransport(command, cwd=folder or cwd, env=env)
-
-    return connect
 
 
 def _question(initialize: Mapping[str, Any]) -> bytes:

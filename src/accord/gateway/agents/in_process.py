@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
@@ -49,10 +50,10 @@ class InProcessTransport:
 
 
 def in_process(agent: Agent) -> Connect:
-    """Return what serves an agent object; the folder of a session is told by its client."""
+    """Return what serves an agent object; the folders of a session are told by its client."""
 
-    def connect(folder: str | None) -> Transport:
-        del folder
+    def connect(folders: Sequence[str]) -> Transport:
+        del folders
         return InProcessTransport(agent)
 
     return connect

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -39,7 +39,7 @@ from accord.jsonrpc.error_codes import (
     PERMISSION_DENIED,
     RESOURCE_NOT_FOUND,
 )
-from accord.machine.redacted_logs import logger
+from accord.machine.redacted_logs import logger, place_of
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.schema.codec import encode, to_python
 from accord.schema.method import CANCEL_REQUEST
@@ -49,10 +49,18 @@ from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 _log = logger("accord.gateway")
 
 
+BEGINNINGS: Final = frozenset({"session/new", "session/prompt"})
+"""What begins something new, for which a gateway that shuts down has no time."""
+
+DRAIN_RETRY_SECONDS: Final = 5.0
+
+
 class Gateway(Sessions, Protocol):
     """What a connection needs of the gateway."""
 
     tasks: TaskGroup
+
+    is_draining: bool
     usage: Usage
     sessions: SessionRegistry
 
@@ -72,7 +80,7 @@ class ClientConnection:
         version: Version,
         gateway: Gateway,
         *,
-        refusal: LimitReached | None = None,
+        refusal: RequestError | None = None,
     ) -> None:
         """`refusal` is why the client may not have this connection."""
         self.principal = principal.name
@@ -254,6 +262,10 @@ class ClientConnection:
         if self.initialize is None:
             request.refuse(INVALID_REQUEST, f"{method} came before initialize")
             return
+        if self._gateway.is_draining and method in BEGINNINGS:
+            data = {"reason": "shutting_down", "retryAfter": DRAIN_RETRY_SECONDS}
+            request.refuse(INTERNAL_ERROR, "the gateway is shutting down", encode(data))
+            return
         reply = self._replies.get(method)
         session_id = session_named(params)
         if reply is None and session_id is None:
@@ -300,6 +312,9 @@ class ClientConnection:
             request.refuse(error.code, error.message, data)
         except (AccordError, OSError) as error:
             request.refuse(INTERNAL_ERROR, str(error))
+        except Exception as error:  # noqa: BLE001 - also a mistake of ours is an answer
+            _log.error("%s failed (%s)", request.method, place_of(error))
+            request.refuse(INTERNAL_ERROR, "Internal error")
 
     def _initialize(self, request: OpenRequest, params: Raw) -> None:
         if self.initialize is not None:
@@ -315,7 +330,7 @@ class ClientConnection:
         del params
         assert self.initialize is not None
         if self._refusal is not None:
-            raise self._refusal.request_error()
+            raise self._refusal
         answer = self.agent.known_answer(self.initialize)
         if answer is None:
             try:

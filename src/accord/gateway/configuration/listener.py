@@ -50,11 +50,14 @@ def exposure_problem(listener: ListenerSettings) -> str | None:
         return None
     if listener.tls_cert is None and not listener.insecure_http:
         return (
-            "serving beyond this computer needs a certificate (tls); behind a proxy that has TLS,"
-            " set insecure_http"
+            "serving beyond this computer needs a certificate (--tls-cert and --tls-key, or tls in"
+            " the file); behind a proxy that has TLS, use --insecure-http (insecure_http)"
         )
     if listener.host in EVERYWHERE and not listener.allow_hosts:
-        return "name the host that clients will use, such as allow_hosts = ['agents.example.com']"
+        return (
+            "name the host that clients will use, such as --allow-host agents.example.com"
+            " (allow_hosts)"
+        )
     return None
 
 

@@ -38,6 +38,11 @@ class User:
     oauth_name: str | None = None
 
 
+def is_user_name(name: str) -> bool:
+    """Whether a user may have this name."""
+    return name != TOKEN_USER and _NAME.match(name) is not None
+
+
 def read_users(table: Table, agents: Collection[str]) -> dict[str, User]:
     """Read the table `users`.
 
@@ -95,4 +100,4 @@ def _keys(table: Table) -> tuple[bytes, ...]:
     return keys
 
 
-__all__ = ["TOKEN_USER", "User", "read_users"]
+__all__ = ["TOKEN_USER", "User", "is_user_name", "read_users"]

@@ -32,7 +32,12 @@ from accord.transport.server.websocket.asgi_socket import serve_websocket
 _log = logger("accord.transport")
 
 DEFAULT_PATH = "/acp"
-NOT_FOUND = 404
+NOT_FOUND = Refusal(404, "Not found")
+UNKNOWN_SENDER = Refusal(
+    UNAUTHORIZED, "Credentials are missing or were refused", (("www-authenticate", "Bearer"),)
+)
+PREFLIGHT = Refusal(204, "")
+"""The answer to a browser that asks for a page whether it may send a request."""
 # Between the slashes of a path: what stands in a URL without being encoded.
 _SEGMENT = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@-]+\Z")
 
@@ -101,8 +106,18 @@ class RemoteApplication:
             await self._live(receive, send)
             return
         request = read_request(scope, is_encrypted=self.is_encrypted)
-        admitted = await self.admit(request)
-        if scope["type"] == "websocket":
+        await self.serve(request, await self.admit(request), scope, receive, send)
+
+    async def serve(
+        self,
+        request: RemoteRequest,
+        admitted: str | Refusal,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer one request, or one WebSocket, of this principal, or refuse it."""
+        if request.is_websocket:
             await serve_websocket(
                 self.connections, self.limits, request, admitted, scope, receive, send
             )
@@ -123,12 +138,12 @@ class RemoteApplication:
             _log.info("a request was refused: %s", refusal.reason)
             return refusal
         if request.path != self.path:
-            return Refusal(NOT_FOUND, "Not found")
-        if self._is_preflight(request):
-            return Refusal(204, "")
+            return NOT_FOUND
+        if self.is_preflight(request):
+            return PREFLIGHT
         principal = await principal_of(self._auth, request, self.limits.auth_seconds)
         if principal is None:
-            return Refusal(UNAUTHORIZED, "Credentials are missing or were refused")
+            return UNKNOWN_SENDER
         return principal
 
     def connections_at(self, path: str) -> Connections:
@@ -140,8 +155,7 @@ class RemoteApplication:
         self, request: RemoteRequest, admitted: str | Refusal, receive: Receive, send: Send
     ) -> HttpAnswer | None:
         if isinstance(admitted, Refusal):
-            headers = (("www-authenticate", "Bearer"),) if admitted.status == UNAUTHORIZED else ()
-            return text_answer(admitted.status, admitted.reason, *headers)
+            return text_answer(admitted.status, admitted.reason, *admitted.headers)
         match request.method:
             case "POST":
                 return await self._endpoint.post(request, admitted, receive)
@@ -154,7 +168,7 @@ class RemoteApplication:
             case _:
                 return WRONG_METHOD
 
-    def _is_preflight(self, request: RemoteRequest) -> bool:
+    def is_preflight(self, request: RemoteRequest) -> bool:
         """Whether a browser asks for a page whether it may send a request."""
         return (
             request.method == "OPTIONS"
@@ -199,4 +213,4 @@ def _checked_path(path: str) -> str:
     return checked
 
 
-__all__ = ["DEFAULT_PATH", "RemoteApplication"]
+__all__ = ["DEFAULT_PATH", "NOT_FOUND", "PREFLIGHT", "UNKNOWN_SENDER", "RemoteApplication"]

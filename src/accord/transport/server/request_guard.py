@@ -26,10 +26,11 @@ MISDIRECTED = 421
 
 
 class Refusal(NamedTuple):
-    """The status of a refused request, and the reason for its sender."""
+    """The status of a refused request, the reason for its sender, and perhaps more headers."""
 
     status: int
     reason: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

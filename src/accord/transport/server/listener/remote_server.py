@@ -56,7 +56,13 @@ _BAD_HEAD: Final = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection:
 class Application(Protocol):
     """What can be served: an agent at a URL, or a gateway with several."""
 
-    is_encrypted: bool
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether TLS ends in this program."""
+        ...
+
+    @is_encrypted.setter
+    def is_encrypted(self, value: bool) -> None: ...
 
     @property
     def limits(self) -> RemoteLimits:

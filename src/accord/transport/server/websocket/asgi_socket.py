@@ -85,7 +85,7 @@ async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:
     async def send_refusal(message: Message) -> None:
         await send({**message, "type": f"websocket.{message['type']}"})
 
-    await text_answer(refusal.status, refusal.reason).send(send_refusal)
+    await text_answer(refusal.status, refusal.reason, *refusal.headers).send(send_refusal)
 
 
 async def _close(send: Send, code: int, reason: str) -> None:

@@ -65,7 +65,10 @@ class Handshake:
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer with an HTTP status instead of an upgrade, and close."""
-        self._send(self._protocol.reject(refusal.status, refusal.reason))
+        response = self._protocol.reject(refusal.status, refusal.reason)
+        for name, value in refusal.headers:
+            response.headers[name] = value
+        self._send(response)
         self._transport.close()
 
     def _send(self, response: object) -> None:

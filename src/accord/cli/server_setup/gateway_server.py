@@ -1,0 +1,143 @@
+"""Runs a gateway until a signal comes: its file, its agents, and the server in front of them."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from accord.agent.agent import GARBAGE_THRESHOLDS
+from accord.cli.console import complain, say
+from accord.cli.server_setup.agent_stderr import AgentStderr
+from accord.cli.server_setup.hosted_agents import hosted_agents
+from accord.cli.server_setup.server_options import ServerOptions
+from accord.cli.server_setup.target import Target
+from accord.configuration.user_paths import make_private
+from accord.gateway.access.access import Access
+from accord.gateway.application import GatewayApplication, path_of
+from accord.gateway.engine.sqlite.engine import SqliteEngine
+from accord.gateway.gateway import Gateway
+from accord.machine.processes import exit_on_signal
+from accord.transport.server.listener.remote_server import RemoteServer
+
+FILE_NAME: Final = "gateway.sqlite3"
+TOKEN_LABEL: Final = "token"
+
+
+class GatewayServer:
+    """Everything that `accord serve` runs; the access is checked before anything is started."""
+
+    def __init__(self, target: Target, options: ServerOptions, *secrets: Path | None) -> None:
+        """No agent in a sandbox sees `secrets`.
+
+        Raises:
+            LocalProtocolError: a token, a path, a host or an origin cannot be used.
+            ConfigError: packages for tokens of an identity provider are missing.
+        """
+        self._target = target
+        self._options = options
+        self._secrets = [one for one in (*secrets, options.data) if one is not None]
+        self._access = Access(options.config, token=options.token)
+        self._empty = Path(tempfile.mkdtemp(prefix="accord-empty-"))
+        config = options.config
+        agents = hosted_agents(target, secrets=self._secrets, empty=self._empty, listen=AgentStderr)
+        self._gateway = Gateway(
+            agents,
+            SqliteEngine(options.data / FILE_NAME),
+            grace_seconds=config.grace_seconds,
+            park_seconds=config.park_seconds,
+            limits=config.limits,
+        )
+        self._application = GatewayApplication(
+            self._gateway,
+            access=self._access,
+            path=options.listener.path,
+            origins=options.listener.allow_origins,
+            hosts=options.hosts,
+        )
+
+    def close(self) -> None:
+        """Remove what this made on disk besides the sessions."""
+        shutil.rmtree(self._empty, ignore_errors=True)
+
+    async def run(self) -> int:
+        """Serve until a signal comes; return the exit code."""
+        listener = self._options.listener
+        make_private(self._options.data)
+        server = RemoteServer(
+            self._application, host=listener.host, port=listener.port, tls=self._options.tls
+        )
+        with anyio.open_signal_receiver(*exit_on_signal.handled_signals()) as signals:
+            async with self._gateway:
+                try:
+                    await server.__aenter__()
+                except OSError as error:
+                    complain(f"accord serve: {self._why_not(error)}")
+                    return 1
+                try:
+                    # Many connections are many objects that are not garbage: look for it rarely.
+                    gc.freeze()
+                    gc.set_threshold(*GARBAGE_THRESHOLDS)
+                    self._announce(server)
+                    await self._until_signal(signals)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await server.aclose()
+        return 0
+
+    async def _until_signal(self, signals: AsyncIterator[signal.Signals]) -> None:
+        """Wait for a signal, and then until the turns that run are over, or another one comes."""
+        number = await anext(signals)
+        self._application.is_draining = True
+        seconds = self._options.config.drain_seconds
+        if self._gateway.busy_sessions and seconds:
+            complain(
+                f"accord serve: waiting up to {seconds} s for turns to end"
+                " (another signal stops at once)"
+            )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(self._drain, seconds, tasks.cancel_scope))
+            number = await anext(signals)
+            tasks.cancel_scope.cancel()
+        exit_on_signal.begin(number)
+
+    async def _drain(self, seconds: float, scope: anyio.CancelScope) -> None:
+        if not await self._gateway.drain(seconds):
+            complain(f"accord serve: turns were still running after {seconds:g} s; they are cut")
+        scope.cancel()
+
+    def _announce(self, server: RemoteServer) -> None:
+        """Say where the agents are, where their sessions are stored, and what the token is."""
+        origin = self._options.origin(server.port)
+        names = list(self._gateway.agents)
+        first = f"{origin}{self._application.path}"
+        complain(f"accord serve: {names[0]} is at {first}")
+        for name in names[1:]:
+            complain(f"accord serve: {name} is at {origin}{path_of(name)}")
+        complain(f"accord serve: sessions are stored in {self._options.data}")
+        if self._options.is_new:
+            # Not on stderr, where secrets are removed: it is shown here once and nowhere else.
+            say(f"{TOKEN_LABEL}: {self._options.token}")
+            say("It is valid until this gateway stops; clients send it as their bearer token.")
+            say("To try it in another terminal:")
+            say(f"  T={self._options.token} accord chat {first} --token-env T")
+            sys.stdout.flush()
+
+    def _why_not(self, error: OSError) -> str:
+        """Explain why an address cannot be used."""
+        listener = self._options.listener
+        place = f"port {listener.port} of {listener.host}"
+        if error.errno == errno.EADDRINUSE:
+            return f"{place} is in use; choose another one with --port, or 0 for any"
+        if error.errno == errno.EACCES:
+            return f"{place} needs more rights than this user has; choose one above 1023 (--port)"
+        return f"cannot listen on {place}: {error.strerror or error}"
