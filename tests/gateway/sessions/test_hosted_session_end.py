@@ -8,7 +8,7 @@ import pytest
 from accord.errors import StoreError
 from accord.gateway.engine.engine_errors import LogFull
 from tests.gateway.scripted_agent import scripted
-from tests.gateway.sessions.test_shared_requests import ask
+from tests.gateway.sessions.requests.test_shared_requests import ask
 
 pytestmark = pytest.mark.anyio
 

@@ -20,15 +20,15 @@ from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.engine.engine_errors import Gap
 from accord.gateway.sessions.attachment import Attachment, Client
-from accord.gateway.sessions.client_requests import ClientRequests, failure
 from accord.gateway.sessions.log_events import NOTIFICATION, REMARK, UPDATE, Event, body_of
-from accord.gateway.sessions.people import ROLE_OF_PRIMARY, People
-from accord.gateway.sessions.primary_requests import PrimaryRequests, services_in
+from accord.gateway.sessions.people.session_people import ROLE_OF_PRIMARY, People
+from accord.gateway.sessions.requests.client_requests import ClientRequests, failure
+from accord.gateway.sessions.requests.primary_requests import PrimaryRequests, services_in
+from accord.gateway.sessions.requests.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_past import PastLog, SessionPast, SessionSnapshot
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
-from accord.gateway.sessions.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.turns import Turns
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine.redacted_logs import logger, place_of

@@ -27,8 +27,8 @@ from accord.gateway.engine.interface import (
     Snapshot,
 )
 from accord.gateway.sessions.hosted_session import Host, HostedSession
-from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event
+from accord.gateway.sessions.people.invites import has_invite
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import NUMBERS

@@ -18,8 +18,8 @@ import anyio
 
 from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.sessions.attachment import Client
-from accord.gateway.sessions.client_requests import ClientRequest, ClientRequests
 from accord.gateway.sessions.log_events import ANSWER, PROMPT, Put, body_of
+from accord.gateway.sessions.requests.client_requests import ClientRequest, ClientRequests
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_versions import VERSIONS
 from accord.jsonrpc.error_codes import INVALID_PARAMS, INVALID_REQUEST, PERMISSION_DENIED
