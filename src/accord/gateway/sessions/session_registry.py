@@ -19,6 +19,7 @@ from accord.gateway.access.principal import Principal
 from accord.gateway.engine.engine_errors import EngineError, SessionExists
 from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
 from accord.gateway.sessions.hosted_session import Host, HostedSession
+from accord.gateway.sessions.interrupted_turn import last_turn
 from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
@@ -30,7 +31,9 @@ _log = logger("accord.gateway")
 KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
 """What a record keeps as JSON, because the engine does not need to know it."""
 
-INTERRUPTED: Final = "The gateway was restarted while a turn was running. The turn was interrupted."
+INTERRUPTED: Final = (
+    "The gateway ended while a turn was running, or could not store it. The turn was interrupted."
+)
 
 
 class EngineLog:
@@ -119,13 +122,13 @@ class SessionRegistry:
 
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
-        session = HostedSession(
-            _facts_of(record), EngineLog(self._engine, lease), self._host(), last_seq=lease.last
-        )
+        facts, log = _facts_of(record), EngineLog(self._engine, lease)
+        turn = await last_turn(log, lease.last, facts.version)
+        facts.turn_open, facts.unused = False, facts.unused and not turn.was_prompted
+        session = HostedSession(facts, log, self._host(), last_seq=lease.last)
         self.live[record.session] = session
-        if session.facts.turn_open:
-            session.facts.turn_open = False
-            session.interrupted(INTERRUPTED)
+        if turn.is_open:
+            session.interrupted(INTERRUPTED, unanswered=turn.unanswered)
             await session.flush()
             self.changed(session)
         return session
