@@ -1,4 +1,4 @@
-"""The gateway of `gateway_program.py` as a process, and what its agents wrote into their journal."""
+"""The gateway of `gateway_program.py` as a process, and the journal of its agents."""
 
 from __future__ import annotations
 

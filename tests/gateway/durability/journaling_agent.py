@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+from typing import Any
 
 VERSION = int(sys.argv[1])
 JOURNAL = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -21,7 +22,7 @@ def note(text: str) -> None:
     os.write(JOURNAL, f"{text}\n".encode())
 
 
-def say(message: dict) -> None:
+def say(message: dict[str, Any]) -> None:
     line = json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
     while line:
         line = line[os.write(1, line) :]
@@ -31,18 +32,19 @@ def update(session: str, **content: object) -> None:
     say({"method": "session/update", "params": {"sessionId": session, "update": content}})
 
 
-def hear() -> dict:
+def hear() -> dict[str, Any]:
     line = sys.stdin.buffer.readline()
     if not line:
         sys.exit(0)
-    return json.loads(line)
+    message: dict[str, Any] = json.loads(line)
+    return message
 
 
 def ask(session: str, key: str) -> None:
     """Ask for permission and wait for the answer, whatever it is."""
     options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
     call = {"toolCallId": f"call-{key}", "title": "Go on", "status": "pending"}
-    params = {"sessionId": session, "options": options}
+    params: dict[str, Any] = {"sessionId": session, "options": options}
     if VERSION == 1:
         update(session, sessionUpdate="tool_call", **call)
         params["toolCall"] = call
@@ -60,7 +62,7 @@ def ask(session: str, key: str) -> None:
 def turn(session: str, key: str, count: int) -> None:
     for number in range(count):
         text = {"type": "text", "text": f"{key}.{number} "}
-        chunk = {"sessionUpdate": "agent_message_chunk", "content": text}
+        chunk: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "content": text}
         if VERSION == 2:
             chunk["messageId"] = f"message-{key}"
         update(session, **chunk)
@@ -70,7 +72,7 @@ def turn(session: str, key: str, count: int) -> None:
             time.sleep(PAUSE_SECONDS)
 
 
-def prompted(message: dict) -> None:
+def prompted(message: dict[str, Any]) -> None:
     params = message["params"]
     session, blocks = params["sessionId"], params["prompt"]
     key, count = blocks[0]["text"].split()
@@ -86,7 +88,7 @@ def prompted(message: dict) -> None:
     update(session, sessionUpdate="state_update", state="idle", stopReason="end_turn")
 
 
-def handle(message: dict) -> None:
+def handle(message: dict[str, Any]) -> None:
     method = message.get("method")
     if method == "session/prompt":
         prompted(message)
@@ -94,7 +96,7 @@ def handle(message: dict) -> None:
         say({"id": message["id"], "result": answer_to(method)})
 
 
-def answer_to(method: str) -> dict:
+def answer_to(method: str) -> dict[str, Any]:
     if method == "initialize":
         if VERSION == 1:
             able = {"loadSession": True}

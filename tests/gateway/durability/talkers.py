@@ -8,7 +8,7 @@ have been interrupted, once, and no request was left without an answer.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -58,7 +58,7 @@ class Talker:
                 self.chunk_seen()
 
     @asynccontextmanager
-    async def connected(self, port: int) -> AsyncIterator[tuple[Client, Session]]:
+    async def connected(self, port: int) -> AsyncGenerator[tuple[Client, Session]]:
         """Connect, and come back to the session if there is one already."""
         async with Client.connect(
             f"{self.scheme}://127.0.0.1:{port}{path_of(self.agent)}",

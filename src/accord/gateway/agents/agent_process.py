@@ -160,13 +160,17 @@ class AgentProcess:
         """Bytes that the agent has not taken yet."""
         return self._hop.transport.backlog
 
-    async def call(self, method: str, params: bytes | Raw) -> Raw:
+    async def call(
+        self, method: str, params: bytes | Raw, then: Callable[[], None] | None = None
+    ) -> Raw:
         """Ask the agent and wait for its answer.
+
+        `then` is called before anything that the agent says after it.
 
         Raises:
             RequestFailed: it answered with an error, or is gone.
         """
-        answer = Answer()
+        answer = Answer(None if then is None else lambda _: then())
         call_id = self._hop.call(method, params, answer)
         try:
             return await answer.wait(method)
