@@ -150,6 +150,7 @@ bench: peers-setup
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate
 	$(PYTHON) -m benchmarks.remote
+	$(PYTHON) -m benchmarks.gateway
 	$(PYTHON) -m benchmarks.terminal
 
 picture: setup

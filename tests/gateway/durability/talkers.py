@@ -76,7 +76,7 @@ class Talker:
             yield client, session
 
     async def ask(self, session: Session, count: int) -> Asked:
-        """Ask for so many numbers; an error of the request is kept, and nothing else happens."""
+        """Ask for `count` numbers; an error of the request is kept, and nothing else happens."""
         asked = Asked(f"{self.name}p{len(self.asked)}", count)
         self.asked.append(asked)
         try:

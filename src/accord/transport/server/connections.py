@@ -14,6 +14,7 @@ from contextvars import Context
 from typing import TypeVar
 
 from accord.machine.redacted_logs import logger, place_of
+from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.server_transport import (
     GOING_AWAY,
@@ -60,7 +61,8 @@ class Connections:
         self._open[transport.connection_id] = transport
         transport.on_over = lambda: self._forget(transport)
         # In a context of its own: the connection outlives the request that opens it.
-        task = asyncio.get_running_loop().create_task(self._run(transport), context=Context())
+        context = Context().run(context_of_asyncio)
+        task = asyncio.get_running_loop().create_task(self._run(transport), context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
