@@ -40,6 +40,8 @@ class Case:
     count: int
     burst: int
     clients: int = 1
+    # Each of its own agent; `count` is for each of them.
+    sessions: int = 1
     pause: float = 0.0
 
 
@@ -48,6 +50,7 @@ CASES = (
     Case("gateway writes", 50_000, 1),
     Case("gateway 3 clients", 50_000, 50, clients=3),
     Case("gateway slow", 2_000, 1, pause=0.002),
+    Case("gateway 20 slow", 2_000, 1, sessions=20, pause=0.01),
 )
 
 
@@ -117,22 +120,23 @@ def stream(case: Case) -> tuple[float, float]:
     """Stream once; µs of CPU per event, and events per second."""
     with gateway() as (port, pid):
         first = Follower(port)
-        session = first.ask("session/new", {"cwd": "/", "mcpServers": []})["sessionId"]
+        opening = {"cwd": "/", "mcpServers": []}
+        sessions = [first.ask("session/new", opening)["sessionId"] for _ in range(case.sessions)]
         others = [Follower(port) for _ in range(case.clients - 1)]
         for other in others:
-            other.ask("session/load", {"sessionId": session, "cwd": "/", "mcpServers": []})
+            other.ask("session/load", {"sessionId": sessions[0], **opening})
         used, began = cpu_seconds(pid), time.perf_counter()
         text = f"{case.count} {case.burst} {case.pause}"
-        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
-        first.say("session/prompt", prompt)
-        first.answer()
-        assert first.updates == case.count
-        for other in others:
-            other.read(case.count)
+        for session in sessions:
+            prompt = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+            first.say("session/prompt", prompt)
+        events = case.count * case.sessions
+        for one in (first, *others):
+            one.read(events)
         seconds, used = time.perf_counter() - began, cpu_seconds(pid) - used
         for one in (first, *others):
             one.close()
-    return used / case.count * 1e6, case.count / seconds
+    return used / events * 1e6, events / seconds
 
 
 def main() -> int:

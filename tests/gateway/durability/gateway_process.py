@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,14 @@ class GatewayProcess:
         """The process id of the running gateway."""
         assert self._process is not None
         return self._process.pid
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the process has in memory, without what it shares."""
+        text = Path(f"/proc/{self.pid}/smaps_rollup").read_text()
+        found = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
+        assert found is not None
+        return int(found.group(1)) * 1024
 
     async def kill(self) -> None:
         """End it by SIGKILL."""

@@ -6,10 +6,12 @@ It hosts the journaling agent in both versions, as `v1` and `v2`, and says `port
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 
+from accord import RemoteLimits
 from accord.gateway.access.access import Access
 from accord.gateway.agents.hosted_agent import HostedAgent, command_of
 from accord.gateway.application import GatewayApplication
@@ -19,6 +21,7 @@ from accord.gateway.configuration.limits import UNLIMITED, PrincipalLimits
 from accord.gateway.engine.sqlite import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.transport.server.listener.remote_server import RemoteServer
+from tests.hang_limit import HANG_SECONDS
 
 TOKEN = "accord_token-of-the-durability-tests"
 AGENT = Path(__file__).with_name("journaling_agent.py")
@@ -29,6 +32,8 @@ NO_LIMITS = PrincipalLimits(
     frames_per_second=UNLIMITED,
     bytes_per_second=UNLIMITED,
 )
+# A machine may be so busy that a client which is there takes nothing for a while.
+LIMITS = replace(RemoteLimits(), stall_seconds=HANG_SECONDS)
 
 
 async def serve(path: Path, port: int, journal: str) -> None:
@@ -42,7 +47,7 @@ async def serve(path: Path, port: int, journal: str) -> None:
     agents = {name: HostedAgent(one, command_of(one.command)) for name, one in settings.items()}
     access = Access(GatewayConfig(agents=settings), token=TOKEN)
     async with Gateway(agents, SqliteEngine(path), limits=NO_LIMITS) as gateway:
-        application = GatewayApplication(gateway, access=access)
+        application = GatewayApplication(gateway, access=access, limits=LIMITS)
         async with application, RemoteServer(application, port=port) as server:
             print(f"port {server.port}", flush=True)
             await anyio.sleep_forever()

@@ -1,6 +1,7 @@
 """An agent that writes down what it is asked: `journaling_agent.py VERSION JOURNAL`.
 
-A prompt is `KEY COUNT`: it says `KEY.0 `, `KEY.1 ` and so on, and asks for permission on the way.
+A prompt is `KEY COUNT` or `KEY COUNT BYTES`: it says `KEY.0 `, `KEY.1 ` and so on, each with so
+many bytes behind it, and asks for permission on the way if the count is odd.
 Its journal has `process PID` for itself and for a child of it that left its group, and
 `prompt KEY` for each prompt that reaches it.  Standard library only, so that it starts quickly.
 """
@@ -59,32 +60,32 @@ def ask(session: str, key: str) -> None:
         handle(message)
 
 
-def turn(session: str, key: str, count: int) -> None:
+def turn(session: str, key: str, count: int, size: int = 0) -> None:
     for number in range(count):
-        text = {"type": "text", "text": f"{key}.{number} "}
+        text = {"type": "text", "text": f"{key}.{number} " + "-" * size}
         chunk: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "content": text}
         if VERSION == 2:
             chunk["messageId"] = f"message-{key}"
         update(session, **chunk)
         if number == count // 2 and count % 2:
             ask(session, key)
-        if number % GROUP == 0:
+        if number % GROUP == 0 and not size:
             time.sleep(PAUSE_SECONDS)
 
 
 def prompted(message: dict[str, Any]) -> None:
     params = message["params"]
     session, blocks = params["sessionId"], params["prompt"]
-    key, count = blocks[0]["text"].split()
+    key, *counts = blocks[0]["text"].split()
     note(f"prompt {key}")
     if VERSION == 1:
-        turn(session, key, int(count))
+        turn(session, key, *map(int, counts))
         say({"id": message["id"], "result": {"stopReason": "end_turn"}})
         return
     update(session, sessionUpdate="user_message", messageId=f"prompt-{key}", content=blocks)
     update(session, sessionUpdate="state_update", state="running")
     say({"id": message["id"], "result": {}})
-    turn(session, key, int(count))
+    turn(session, key, *map(int, counts))
     update(session, sessionUpdate="state_update", state="idle", stopReason="end_turn")
 
 
