@@ -250,15 +250,13 @@ class ScriptedAgent:
         key, pieces, asks = blocks[0]["text"].split()
         self._journal.prompts.append(f"{session}:{key}")
         self._cancelled.discard(session)
-        is_v2 = self._processes.version == 2
-        if is_v2:
-            echo = {"sessionUpdate": "user_message", "messageId": f"u-{key}", "content": blocks}
-            self._notify(session, echo)
-            self._say(id=number, result={})
         async with self._turns.setdefault(session, anyio.Lock()):
-            if is_v2:
+            if self._processes.version == 2:
                 state = {"sessionUpdate": "state_update", "state": "running"}
+                echo = {"sessionUpdate": "user_message", "messageId": f"u-{key}", "content": blocks}
+                self._notify(session, echo)
                 self._notify(session, state)
+                self._say(id=number, result={})
             await self._work(session, key, int(pieces), asks == "True")
             self._end_turn(session, key, number)
 

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Generator
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 from zlib import crc32
@@ -23,6 +24,7 @@ from accord.gateway.engine.interface import Event
 from accord.gateway.engine.memory import MemoryDisk, MemoryEngine
 from accord.gateway.gateway import Gateway
 from accord.gateway.sessions.log_events import ANSWER, PROMPT, REMARK, UPDATE
+from accord.proxy.relay import translators
 from accord.transport.transport import BACKLOG_BYTES_MAX
 from tests.simulation.gateway.agent import AgentProcesses
 from tests.simulation.gateway.person import TOKEN, Person, Shared
@@ -65,6 +67,7 @@ class GatewayWorld(World):
         self.agents = AgentProcesses(plan.version, loop, random, self.chronicle)
         self.shared = Shared(self.chronicle, self._connect, self.durable_tokens)
         self.lives: list[Life] = []
+        self.clients: list[LossyTransport] = []
         # By session: the tokens in its log, and how many of its events were read for them.
         self._tokens: dict[str, tuple[list[str], int]] = {}
         # What a killed gateway says in its log is no violation.
@@ -111,6 +114,9 @@ class GatewayWorld(World):
                 self.chronicle.wrong(f"the gateway ended with {error!r}")
         finally:
             life.gateway = None
+            for transport in life.transports:
+                # As a server does at its end.
+                transport.break_off(loses=False)
             life.is_over.set()
 
     def _connect(self, person: PersonPlan) -> LossyTransport:
@@ -121,6 +127,7 @@ class GatewayWorld(World):
             far.break_off(loses=True)
             return near
         life.transports.append(far)
+        self.clients.append(near)
         principal = Principal(
             name=person.name, display_name=person.name.title(), rights={"*": "editor"}
         )
@@ -189,6 +196,8 @@ class GatewayWorld(World):
                     acting.start_soon(self._kill_agent_at, at)
             await self._come_to_rest(people)
             tasks.cancel_scope.cancel()
+        for near in self.clients:
+            near.break_off(loses=True)
         self.chronicle.check(not self.agents.living, "processes of the agent are left")
 
     async def _owner_lives(self, ann: Person, tasks: Any) -> None:
@@ -234,13 +243,17 @@ class GatewayWorld(World):
         self._check_end(people)
 
     async def _is_at_rest(self, people: list[Person]) -> bool:
+        gateway = self.life_of_gateway.gateway
+        assert gateway is not None
+        for session in list(gateway.sessions.live.values()):
+            await session.flush()
+            if session.is_busy:
+                return False
         for person in people:
             connection = await person.connected()
             if connection.seen != self.durable_tokens() or connection.asked:
                 return False
-        gateway = self.life_of_gateway.gateway
-        busy = [one for one in gateway.sessions.live.values() if one.is_busy] if gateway else []
-        return not busy
+        return not any(one.is_busy for one in gateway.sessions.live.values())
 
     # ---- at the end
 
@@ -302,9 +315,13 @@ class GatewayWorld(World):
 
     @contextlib.contextmanager
     def ruled_by_seed(self) -> Generator[None]:
-        """Ids come from the seed."""
+        """Ids and clocks come from the world."""
         ids = Random(self.plan.seed + 2)
-        with mock.patch.object(secrets, "token_hex", lambda size: ids.randbytes(size).hex()):
+        clock = SimpleNamespace(monotonic=self.loop.time)
+        with (
+            mock.patch.object(secrets, "token_hex", lambda size: ids.randbytes(size).hex()),
+            mock.patch.object(translators, "time", clock),
+        ):
             yield
 
     def verdict(self) -> Verdict:

@@ -205,6 +205,10 @@ class AgentProcess:
         for method, params in self._early.pop(agent_session_id, ()):
             self._early_count -= 1
             session.told(method, params)
+        if self.why is not None:
+            # It ended while the session was made.
+            del self.sessions[agent_session_id]
+            session.process_ended(self.why)
 
     async def aclose(self) -> None:
         """End the process and everything that it started."""
