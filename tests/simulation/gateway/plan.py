@@ -68,7 +68,7 @@ def _act(random: Random) -> Act:
     return Act(
         kind=random.choice(ACTS),
         seconds=_moment(random),
-        pieces=random.choice((0, 1, 3, 10, 40)),
+        pieces=random.choice((0, 1, 3, 10, 40, 120)),
         asks=random.random() < 0.25,
         waits=random.random() < 0.7,
     )
