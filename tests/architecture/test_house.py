@@ -83,6 +83,28 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+def test_private_names_of_modules_are_used() -> None:
+    """Issue 15: dead names go; a linter sees only unused imports and local variables."""
+    unused = []
+    for module, path in modules().items():
+        text = path.read_text()
+        for node in ast.parse(text).body:
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                    names = [] if node.decorator_list else [node.name]
+                case ast.Assign():
+                    names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+                case ast.AnnAssign(target=ast.Name() as target):
+                    names = [target.id]
+                case _:
+                    names = []
+            private = [name for name in names if re.match(r"_[a-zA-Z]", name)]
+            unused += [
+                f"{module}.{name}" for name in private if len(re.findall(rf"\b{name}\b", text)) == 1
+            ]
+    assert unused == []
+
+
 def test_every_folder_is_on_the_page_and_every_path_on_it_exists() -> None:
     """Issue 15: the map is true."""
     folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
@@ -95,6 +117,28 @@ def test_every_folder_is_on_the_page_and_every_path_on_it_exists() -> None:
         else:
             inside = mentioned.removeprefix("src/accord/")
             assert any(path.match(inside) for path in modules().values()), mentioned
+
+
+def test_every_folder_in_the_text_of_the_page_exists() -> None:
+    """ARCHITECTURE.md: the map is true."""
+    folders = [path for path in SOURCE.rglob("*") if path.is_dir()]
+    for mentioned in re.findall(r"`([\w/]+)/`", PAGE):
+        assert any(path.match(mentioned) for path in folders), mentioned
+
+
+def test_every_boundary_is_defined_in_its_folder() -> None:
+    """ARCHITECTURE.md, section 3: what other folders use of this one."""
+    _, *sections = re.split(r"^\*\*`(\w+)/`\*\*", PAGE, flags=re.MULTILINE)
+    for folder, text in zip(sections[::2], sections[1::2], strict=True):
+        code = "\n".join(path.read_text() for path in (SOURCE / folder).rglob("*.py"))
+        boundary = text.partition("*Boundary:*")[2].partition("\n\n")[0]
+        names = [name for name in re.findall(r"`([\w.]+)`", boundary) if not name.endswith(".py")]
+        assert boundary, folder
+        for name in names:
+            last = name.rpartition(".")[2]
+            assert re.search(rf"(?m)\b(?:def|class) {last}\b|^{last}\b.*=", code), (
+                f"{folder}: {name}"
+            )
 
 
 def test_a_json_rpc_peer_knows_no_method_of_acp() -> None:

@@ -73,7 +73,7 @@ class Hosting:
     ) -> Client:
         """Connect somebody with our own client."""
         options.setdefault("permissions", Permissions.allow_all())
-        extensions = Extensions()
+        extensions = options.pop("extensions", Extensions())
         if heard is not None:
             for name in GATEWAYS_OWN:
                 method = f"_accord.session/{name}"

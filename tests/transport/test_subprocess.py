@@ -1,4 +1,4 @@
-"""An agent's process as a transport: its words, its end, its last words."""
+"""An agent's process as a transport: its messages, its end, its stderr."""
 
 from __future__ import annotations
 

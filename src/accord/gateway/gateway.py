@@ -29,14 +29,11 @@ from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine import clock
-from accord.machine.redacted_logs import logger
 from accord.proxy.relay.translated_transport import Translated, carry
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Transport
-
-_log = logger("accord.gateway")
 
 GRACE_SECONDS: Final = 600.0
 """How long the process of a session that nobody follows is kept."""

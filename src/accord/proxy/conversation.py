@@ -18,7 +18,6 @@ from anyio.abc import TaskGroup
 from accord.connection.error_responses import report
 from accord.jsonrpc.error_codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.machine.redacted_logs import logger
 from accord.proxy.component_exit import AGENT_EXIT_SECONDS_MAX
 from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler, Handlers
@@ -38,8 +37,6 @@ from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
 from accord.schema.struct import Raw
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
-
-_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 INITIALIZE_PROXY: Final = {

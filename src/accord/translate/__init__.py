@@ -1,1 +1,1 @@
-"""Between the versions: what one says, in the words of another.  Pure."""
+"""Translation between the versions: messages of one in the form of another.  Pure."""

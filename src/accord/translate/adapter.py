@@ -1,4 +1,4 @@
-"""What every translator does alike: dispatch, open requests, cancellation, extension methods.
+"""The common part of all translators: dispatch, open requests, cancellation, extension methods.
 
 A translator is a subclass with two tables of handlers by method.  What is in no table: methods
 and notifications that begin with `_` are passed on as they are, other requests are refused with
@@ -53,7 +53,7 @@ class Adapter:
         self.losses: dict[str, int] = {}
         self.on_request: dict[tuple[Side, str], OnRequest] = {}
         self.on_notification: dict[tuple[Side, str], OnNotification] = {}
-        # What we asked: its continuation.  What was asked of us: whom we asked for it, if anybody.
+        # Our requests with their continuations; the peers' with the requests made for them.
         self._asked: dict[tuple[Side, Key], tuple[Then, tuple[Side, Key] | None]] = {}
         self._open: dict[tuple[Side, Key], tuple[Side, Key] | None] = {}
         self._keys = 0
@@ -62,7 +62,7 @@ class Adapter:
 
     @property
     def wake_at(self) -> float | None:
-        """No adapter wants to be woken unless it says so."""
+        """When to call `wake`; None unless a subclass has timers."""
         return None
 
     def wake(self) -> Outs:
@@ -97,15 +97,15 @@ class Adapter:
         return outs
 
     def ended(self, why: str) -> Outs:
-        """What an adapter says of its own when the agent is gone; answers among it count."""
+        """Messages of a subclass when the agent is gone; answers among them count."""
         return NOTHING
 
     def due(self) -> Outs:
-        """What an adapter that has a `wake_at` does then."""
+        """Do what was due at `wake_at`."""
         return NOTHING
 
     def withdraw(self, side: Side, key: Key) -> Outs:
-        """Take back a request of a side, whether or not its version has a word for that."""
+        """Cancel a request of a side, even if its version has no message for that."""
         return self._cancelled(side, key)
 
     # ---- for subclasses
@@ -120,7 +120,7 @@ class Adapter:
         instead_of: Request | None = None,
         of: Side | None = None,
     ) -> Out:
-        """A new request to a side; `then` is called with its answer.
+        """Make a request to a side; `then` is called with its answer.
 
         With `instead_of` (a request that came from the side `of`), cancelling that one cancels
         this one, and it is answered with the error if `then` raises `CannotTranslate`.
@@ -136,7 +136,7 @@ class Adapter:
         return side, Request(key, method, params)
 
     def pass_on(self, side: Side, request: Request, to: Side) -> Outs:
-        """Ask the other side the same, and answer with what it says."""
+        """Forward a request to the other side, and answer with its answer."""
 
         def then(answer: Answer) -> Outs:
             return [self.answer(side, request.key, answer)]
@@ -144,11 +144,11 @@ class Adapter:
         return [self.ask(to, request.method, request.params, then, instead_of=request, of=side)]
 
     def answer(self, side: Side, key: Key, answer: Answer) -> Out:
-        """The answer to a request that came from a side, with the content of another answer."""
+        """Answer a request of a side with the content of another answer."""
         return side, answer._replace(key=key)
 
     def lost(self, kind: str) -> None:
-        """Count what could not be said; in strict mode it is an error.
+        """Count what could not be translated; in strict mode that is an error.
 
         Raises:
             CannotTranslate: in strict mode.

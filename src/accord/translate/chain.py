@@ -41,7 +41,7 @@ class Chain:
 
     @property
     def wake_at(self) -> float | None:
-        """When the first of the two wants to be woken."""
+        """The earlier `wake_at` of the two."""
         times = [one.wake_at for one in (self._outer, self._inner) if one.wake_at is not None]
         return min(times, default=None)
 
@@ -52,21 +52,21 @@ class Chain:
         if side is AGENT:
             said = self._inner.receive(side, message)
             if len(said) == 1 and said[0][0] is CLIENT:
-                # What streams goes this way, and nearly always ends at the client.
+                # The path of streamed updates, which nearly always end at the client.
                 outer = self._outer
                 return self._carry(outer, outer.receive(AGENT, said[0][1]))
             return self._carry(self._inner, said)
         return self._from_host(message)
 
     def wake(self) -> Sequence[Out]:
-        """Wake both; who has nothing to do says nothing."""
+        """Wake both translators of the chain."""
         return [
             *self._carry(self._inner, self._inner.wake()),
             *self._carry(self._outer, self._outer.wake()),
         ]
 
     def agent_gone(self, why: str) -> Sequence[Out]:
-        """The inner one answers what it was asked; what is left the outer one answers."""
+        """End both: the inner one answers its open requests, the outer one the rest."""
         return [
             *self._carry(self._inner, self._inner.agent_gone(why)),
             *self._outer.agent_gone(why),
@@ -75,7 +75,7 @@ class Chain:
     def _from_host(self, message: Message) -> Sequence[Out]:
         key = getattr(message, "key", None)
         if key is None:
-            # What the host tells of its own concerns whoever asked for it; the other ignores it.
+            # Notifications of the host are for the one that asked for them; the other ignores them.
             return [
                 *self._carry(self._inner, self._inner.receive(HOST, message)),
                 *self._carry(self._outer, self._outer.receive(HOST, message)),
@@ -88,7 +88,7 @@ class Chain:
         return self._carry(translator, translator.receive(HOST, answer))
 
     def _carry(self, source: Translator, said: Sequence[Out]) -> Sequence[Out]:
-        """Hand what is said between the two to the other one until all of it has left."""
+        """Pass messages from one to the other until all have left the chain."""
         outer, inner = self._outer, self._inner
         if source is outer and len(said) == 1 and said[0][0] is CLIENT:
             return said

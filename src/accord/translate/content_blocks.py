@@ -60,7 +60,7 @@ _ANNOTATIONS_TO_V1: Final[dict[str, Check]] = {"priority": is_number}
 
 
 def block_to_v2(block: Json) -> Json:
-    """A block as v2 says it; changed in place unless another one was kept on it."""
+    """Convert a block to v2: in place, unless the original block was kept in its metadata."""
     kind = block["type"]
     if kind == "text" and len(block) == 2:
         return block
@@ -86,12 +86,12 @@ def block_to_v2(block: Json) -> Json:
 
 
 def blocks_to_v2(blocks: list[Json]) -> list[Json]:
-    """Every block as v2 says it."""
+    """Convert blocks to v2."""
     return [block_to_v2(block) for block in blocks]
 
 
 def block_to_v1(block: Json, lost: Lost) -> Json:
-    """A block as v1 shows it; one of a type that v1 lacks becomes text, and is kept on that."""
+    """Convert a block to v1; a type that v1 lacks becomes text with the block in its metadata."""
     kind = block.get("type")
     if kind in TYPES:
         return _known_to_v1(block, lost)
@@ -102,12 +102,12 @@ def block_to_v1(block: Json, lost: Lost) -> Json:
 
 
 def blocks_to_v1(blocks: list[Json], lost: Lost) -> list[Json]:
-    """Every block as v1 shows it."""
+    """Convert blocks to v1."""
     return [block_to_v1(block, lost) for block in blocks]
 
 
 def prompted_block_to_v1(block: Json, lost: Lost) -> Json:
-    """A block of a prompt, changed in place.
+    """Convert a block of a prompt to v1, in place.
 
     Raises:
         CannotTranslate: v1 has no such block, so no v1 agent takes it.
@@ -152,7 +152,7 @@ def _link_to_v1(block: Json, lost: Lost) -> None:
 
 
 def size_of(block: Any) -> int:
-    """About how many characters a block keeps in memory."""
+    """Estimate how many characters a block keeps in memory."""
     if isinstance(block, str):
         return len(block) + 64
     if isinstance(block, dict):
@@ -163,7 +163,7 @@ def size_of(block: Any) -> int:
 
 
 def to_v1(block: v2.ContentBlock) -> v1.ContentBlock:
-    """A block of v2 as v1 says it; a variant that neither knows stays as it is."""
+    """Convert a wire type of v2 to v1; an unknown variant is unchanged."""
     if isinstance(block, UnknownVariant):
         return block
     if type(block) is v2.TextContent and block.annotations is UNSET:
@@ -172,7 +172,7 @@ def to_v1(block: v2.ContentBlock) -> v1.ContentBlock:
 
 
 def to_v2(block: v1.ContentBlock) -> v2.ContentBlock:
-    """A block of v1 as v2 says it."""
+    """Convert a wire type of v1 to v2."""
     if isinstance(block, UnknownVariant):
         return block
     if type(block) is v1.TextContent and block.annotations is UNSET:

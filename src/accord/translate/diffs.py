@@ -1,4 +1,4 @@
-"""File changes as v2's changes and git patches, and a patch as two texts where it can be.
+"""File changes as v2's changes and git patches, and patches as two texts if possible.
 
 A patch is an illustration, so a file too large to compare in reasonable time gets none.
 """
@@ -12,7 +12,7 @@ PATCH_LINES_MAX = 20_000
 
 
 def diff_of(path: str, old_text: str | None, new_text: str) -> v2.Diff:
-    """A change of one file.  It also keeps both texts, which v1 needs and v2 never sends."""
+    """Make the diff of one file.  It also keeps both texts, which v1 needs and v2 never sends."""
     change = v2.DiffAdd(path=path) if old_text is None else v2.DiffModify(path=path)
     return v2.Diff(
         changes=[change],
@@ -24,7 +24,7 @@ def diff_of(path: str, old_text: str | None, new_text: str) -> v2.Diff:
 
 
 def wire_diff(diff: v2.Diff) -> v2.Diff:
-    """The diff as v2 sends it: without the texts."""
+    """Return the diff without its texts, as v2 sends it."""
     return v2.Diff(changes=diff.changes, patch=diff.patch, meta=diff.meta)
 
 
@@ -46,13 +46,13 @@ def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | Uns
         if not line.endswith("\n"):
             body.append("\n\\ No newline at end of file\n")
     if old_text is None and not body:
-        # Without hunks the names are here alone: git does not read absolute ones off its header.
+        # Without hunks only these lines name the file: git reads no absolute names from its header.
         body = [f"--- /dev/null\n+++ {name}\n"]
     return v2.DiffPatch(format="git_patch", text="".join(head + body))
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends, as git counts them.
+    """Split a text into lines with their ends, as git counts them.
 
     Only "\\n" ends a line: `str.splitlines` also splits at carriage returns, form feeds and the
     separators of Unicode, of which a patch knows nothing.
@@ -63,7 +63,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def quoted(path: str) -> str:
-    """A path as git writes it: in quotes with octal escapes when it has odd characters."""
+    """Quote a path as git does: with octal escapes if it has unusual characters."""
     if all(" " <= char <= "~" and char not in '"\\' for char in path):
         return path
     named = {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n", 0x09: "\\t"}
@@ -91,7 +91,7 @@ def texts_of(diff: v2.Diff) -> list[tuple[str, str | None, str]]:
             continue
         old_lines, new_lines = _section(sections, path, only=len(diff.changes) == 1)
         if isinstance(change, v2.DiffMove | v2.DiffCopy) and not (old_lines or new_lines):
-            # Two empty texts would say that the file had been empty.
+            # Two empty texts would mean that the file had been empty.
             continue
         is_new = isinstance(change, v2.DiffAdd)
         found.append((path, None if is_new else "".join(old_lines), "".join(new_lines)))
@@ -137,7 +137,7 @@ def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def deletion_of(path: str, old_text: str | None) -> v2.Diff:
-    """A file that goes.  Without its text (not a text, or too long) there is no patch."""
+    """Make the diff of a deleted file; without its text (binary, or too long) it has no patch."""
     if old_text is None:
         return v2.Diff(changes=[v2.DiffDelete(path=path)])
     return v2.Diff(
@@ -150,7 +150,7 @@ def deletion_of(path: str, old_text: str | None) -> v2.Diff:
 
 
 def move_of(path: str, target: str) -> v2.Diff:
-    """A file or folder that gets another name, with nothing else about it changed."""
+    """Make the diff of a renamed file or folder whose content is unchanged."""
     old, new = quoted(path), quoted(target)
     text = f"diff --git {old} {new}\nsimilarity index 100%\nrename from {old}\nrename to {new}\n"
     return v2.Diff(

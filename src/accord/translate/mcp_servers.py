@@ -8,7 +8,7 @@ from accord.schema.struct import UNSET, Raw
 
 
 def server_to_v2(server: v1.McpServer) -> v2.McpServer:
-    """A server of v1 as v2 says it; `sse`, which v2 dropped, stays an unknown variant there."""
+    """Convert a server to v2; `sse`, which v2 dropped, stays an unknown variant there."""
     # "stdio" is not a tag of v1, but clients that know v2 send it.
     if server.type is UNSET or server.type == "stdio":
         return v2.McpServerStdio(
@@ -26,7 +26,7 @@ def server_to_v2(server: v1.McpServer) -> v2.McpServer:
 
 
 def server_to_v1(server: v2.McpServer) -> v1.McpServer:
-    """A server of v2 as v1 says it: v1's lists must be there, and stdio has no tag."""
+    """Convert a server to v1, which requires the lists and has no tag for stdio."""
     if isinstance(server, v2.McpServerStdio):
         return v1.McpServer(
             name=server.name,

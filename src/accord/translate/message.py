@@ -1,4 +1,4 @@
-"""What passes through a translator: messages without wire ids, and where each of them goes.
+"""The messages that pass through a translator: without wire ids, and with their destination.
 
 A translator stands between a client and an agent.  It knows nothing of bytes, ids on the wire,
 processes or clocks; whoever drives it (`proxy/relay/relay.py`) does.
@@ -35,14 +35,14 @@ class Side(Enum):
     HOST = "host"
 
 
-# The reason, in the data of a failure, of an answer that is not what its method demands.
+# In the data of a failure: the answer does not have the type of its method.
 UNREADABLE = "unreadable_answer"
 
 CLIENT, AGENT, HOST = Side.CLIENT, Side.AGENT, Side.HOST
 
 
 class Request(NamedTuple):
-    """Exactly one `Result` or `Failure` with this key is due."""
+    """A request; exactly one `Result` or `Failure` with this key must follow."""
 
     key: Key
     method: str
@@ -50,21 +50,21 @@ class Request(NamedTuple):
 
 
 class Notification(NamedTuple):
-    """Nothing may be answered."""
+    """A notification; it gets no answer."""
 
     method: str
     params: Json
 
 
 class Result(NamedTuple):
-    """A request went well."""
+    """The result of a request."""
 
     key: Key
     result: Any
 
 
 class Failure(NamedTuple):
-    """A request failed; `data` is None where there is none."""
+    """The error that answers a request; `data` is None if there is none."""
 
     key: Key
     code: int
@@ -87,30 +87,30 @@ def _nothing(method: str) -> Json:
 
 
 class Approvals(Protocol):
-    """What the user has allowed in one session, to be matched with what the agent then does."""
+    """The approvals of one session, which are matched with the agent's later requests."""
 
     def told(self, call: Json) -> None:
-        """Learn of a tool call, or of a patch of one, in v1's words.  The value is not kept."""
+        """Note a tool call, or a patch of one, in the form of v1.  The value is not kept."""
         ...
 
     def asked(self, call: Json) -> Callable[[bool], None]:
-        """Learn that the user is asked about this call; what is returned is told of a yes or no.
+        """Note that the user is asked about this call; call the returned function with the answer.
 
         A yes is about the call as it was all the while; a no takes an earlier yes back.
         """
         ...
 
     def covers(self, method: str, params: Json) -> bool:
-        """Whether an allowed call covers this request of the agent; if so it is used up."""
+        """Whether an approval covers this request of the agent; if so, the approval is used up."""
         ...
 
     def clear(self) -> None:
-        """The turn is over, and with it every approval."""
+        """Forget every approval at the end of the turn."""
         ...
 
 
 class NothingAllowed:
-    """Matches nothing, so that everything is asked for."""
+    """No approvals: the user is asked about everything."""
 
     def __init__(self, cwd: str) -> None:
         del cwd
@@ -126,7 +126,7 @@ class NothingAllowed:
         return False
 
     def clear(self) -> None:
-        """There is nothing to forget."""
+        """Do nothing: no approval was noted."""
 
 
 def _joined(params: Json) -> str:
@@ -136,7 +136,7 @@ def _joined(params: Json) -> str:
 
 
 class Surroundings(NamedTuple):
-    """What a translator needs from outside, passed in so that it does no I/O."""
+    """The functions that a translator needs from outside, passed in so that it does no I/O."""
 
     now: Callable[[], float]
     """Seconds of a clock that never goes back."""
@@ -170,12 +170,12 @@ class Translator(Protocol):
 
     @property
     def losses(self) -> dict[str, int]:
-        """How often something could not be said in the other version, by kind."""
+        """The number of things that had no counterpart in the other version, by kind."""
         ...
 
     @property
     def wake_at(self) -> float | None:
-        """When `wake` wants to be called, by the clock of `Surroundings.now`; None for never."""
+        """When to call `wake`, by the clock of `Surroundings.now`; None means never."""
         ...
 
     def receive(self, side: Side, message: Message) -> Sequence[Out]:
@@ -187,7 +187,7 @@ class Translator(Protocol):
         ...
 
     def agent_gone(self, why: str) -> Sequence[Out]:
-        """The agent will say no more.  Every request of the client is answered hereafter."""
+        """The agent is gone.  Every open request of the client is answered."""
         ...
 
 

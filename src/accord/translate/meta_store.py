@@ -14,7 +14,7 @@ from accord.schema.method import DRAFT_META
 from accord.schema.struct import Raw
 from accord.translate.message import Json
 
-# Between v1 and v2, and for what the 2026-02 draft has no field for.
+# The key between v1 and v2, and the key for data that only the 2026-02 draft has a field for.
 OFFICIAL: Final = "acp.translate"
 DRAFT: Final = DRAFT_META
 
@@ -31,7 +31,7 @@ def keep(holder: Json, key: str, name: str, value: Any) -> None:
 
 
 def kept(holder: Json, key: str) -> Json:
-    """What was kept on an object; an empty object where nothing was."""
+    """Return what was kept on an object; an empty object if nothing was."""
     meta = holder.get("_meta")
     found = meta.get(key) if isinstance(meta, dict) else None
     return found if isinstance(found, dict) else {}
@@ -43,7 +43,7 @@ def draft_meta(values: Json) -> dict[str, Raw]:
 
 
 def take(holder: Json, key: str) -> Json:
-    """What was kept on an object, which has it no longer; an empty `_meta` goes too."""
+    """Remove and return what was kept on an object; an empty `_meta` is removed too."""
     found = kept(holder, key)
     if found:
         meta = {name: value for name, value in holder["_meta"].items() if name != key}
@@ -58,7 +58,7 @@ Check: TypeAlias = Callable[[Any], bool]
 
 
 def restore(holder: Json, allowed: Mapping[str, Check]) -> None:
-    """Give an object back what was kept on it, as far as it may have it and makes sense there."""
+    """Restore fields that were kept on an object, as far as they are allowed and valid."""
     if not kept(holder, OFFICIAL):
         return
     for name, value in take(holder, OFFICIAL).items():
@@ -70,7 +70,7 @@ def restore(holder: Json, allowed: Mapping[str, Check]) -> None:
 
 
 def taken(holder: Json, name: str, check: Check) -> Any:
-    """One thing that was kept on an object, which has it no longer; None if it makes no sense."""
+    """Remove and return one value that was kept on an object; None if it is not valid."""
     value = kept(holder, OFFICIAL).get(name)
     if value is None or not check(value):
         return None
@@ -81,7 +81,7 @@ def taken(holder: Json, name: str, check: Check) -> Any:
 
 
 def is_valid(wanted: Any, value: Any) -> bool:
-    """Whether a value is of a wire type, to the letter."""
+    """Whether a value strictly has a wire type."""
     try:
         native(wanted).decode(encode(value))
     except (ValueError, TypeError, OverflowError, RecursionError):
@@ -94,5 +94,5 @@ def is_text(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """A number, which a truth value is not."""
+    """Whether a value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -8,7 +8,7 @@ from accord.translate.message import AGENT, CLIENT, Notification, Request, Side
 
 
 class Same(Adapter):
-    """Passes on every method, those that nobody knows included, unless there is a handler."""
+    """Passes on every method without a handler, unknown methods too."""
 
     def _requested(self, side: Side, request: Request) -> Outs:
         if (side, request.method) in self.on_request:

@@ -12,7 +12,7 @@ _DIFFS = frozenset({v1.Diff, v2.Diff})
 
 
 def asked_contents(contents: Sequence[T], *reason: T) -> list[T]:
-    """The contents of a tool call in a question to the user: its changes, the reason, the rest.
+    """Sort the contents of a tool call for a permission request: changes, the reason, the rest.
 
     Some editors show a change before they ask only where it is the first of all, and the reason is
     looked for as the first text.  Items are structs of v1 or v2, or as they are on the wire.

@@ -1,4 +1,4 @@
-"""The params and results of one version as plain JSON that is sure to be valid there.
+"""Checks that params and results, as plain JSON, are valid in one version.
 
 Good input is checked by the native decoder and then left as it came, unknown fields included.
 What only the tolerant reader takes is written again as that reader understood it, so that the
@@ -20,7 +20,7 @@ Spoken: TypeAlias = Literal["v1", "v2", "draft"]
 
 
 def methods_of(spoken: Spoken) -> dict[str, Method]:
-    """Every method of a version by name; those of both sides together."""
+    """All methods of a version by name, of both sides."""
     module = _module(spoken)
     # `mcp/message` is a request to the client and a notification to the agent, alike but for the
     # result that the request has.
@@ -28,7 +28,7 @@ def methods_of(spoken: Spoken) -> dict[str, Method]:
 
 
 def _module(spoken: Spoken) -> ModuleType:
-    # Loaded when they are spoken: a translator needs two of the three.
+    # Loaded when used: a translator needs two of the three.
     if spoken == "v1":
         from accord.schema.v1 import methods as v1_methods
 
@@ -43,7 +43,7 @@ def _module(spoken: Spoken) -> ModuleType:
 
 
 def read_params(method: Method | None, raw: bytes | Raw) -> Json:
-    """The params of a message; those of a method that nobody knows as they came.
+    """Check the params of a message; those of an unknown method are returned unchanged.
 
     Raises:
         Invalid: they are not of this method's type; says where and why.
@@ -57,7 +57,7 @@ def read_params(method: Method | None, raw: bytes | Raw) -> Json:
 
 
 def read_result(method: Method | None, raw: bytes | Raw) -> Any:
-    """The result of a request, otherwise as `read_params`.
+    """Check the result of a request, as `read_params` does.
 
     Raises:
         Invalid: it is not of this method's type; says where and why.
@@ -66,7 +66,7 @@ def read_result(method: Method | None, raw: bytes | Raw) -> Any:
 
 
 def require_meta(raw: bytes | Raw) -> None:
-    """Refuse params whose `_meta` is not an object; tolerant readers would pass over it.
+    """Refuse params whose `_meta` is not an object; tolerant readers would ignore it.
 
     Raises:
         Invalid: it is not.
@@ -91,7 +91,7 @@ def _read(method: Method, wanted: Any, raw: bytes | Raw) -> Any:
 
 
 def refused(method: Method | None, params: bytes) -> Invalid | None:
-    """Why params that we made may not be sent; None if they may."""
+    """Return why params that we made must not be sent; None if they are valid."""
     if method is None:
         return None
     try:

@@ -404,6 +404,13 @@ async def test_a_call_of_another_kind_is_not_named_when_we_ask(user: User) -> No
     assert user.asked[-1].approved_call is None
 
 
+async def test_a_call_without_a_kind_that_covers_no_write_is_named_when_we_ask(user: User) -> None:
+    """Ours, found with goose: its tool was allowed, so it is untrue that it did not ask."""
+    await user.approve(edit(kind="other"), title="write made.txt")
+    assert not await user.writes(f"{user.root}/made.txt")
+    assert user.asked[-1].approved_call == "write made.txt"
+
+
 async def test_the_grant_of_a_command_ends_with_its_call(user: User) -> None:
     """Contract: while the call is not final."""
     call = await shows(user, {"command": "make"})

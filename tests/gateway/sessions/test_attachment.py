@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 PIECE = "x" * 10_000
 
 
-async def test_who_does_not_read_slows_nobody_and_misses_nothing() -> None:
+async def test_a_client_that_does_not_read_slows_nobody_and_misses_nothing() -> None:
     """What is not taken waits in the log, not in memory."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair("viewer")
@@ -34,7 +34,7 @@ async def test_who_does_not_read_slows_nobody_and_misses_nothing() -> None:
         assert bob.texts() == ann.texts()
 
 
-async def test_who_cannot_be_sent_what_was_missed_is_disconnected() -> None:
+async def test_a_client_that_cannot_be_sent_what_was_missed_is_disconnected() -> None:
     """So that the client comes back and gets everything; nobody else notices."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair("viewer")

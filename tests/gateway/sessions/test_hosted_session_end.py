@@ -52,7 +52,7 @@ async def test_when_the_log_cannot_be_written_every_open_request_gets_one_error(
         assert "running" in ann.texts()
 
 
-async def test_who_joins_while_a_session_is_parked_gets_a_whole_one() -> None:
+async def test_somebody_who_joins_while_a_session_is_parked_gets_a_whole_one() -> None:
     """In each step of the way out: the session is left alone, or opened again."""
     for steps in range(30):
         async with scripted(grace_seconds=0.0) as one:
@@ -98,7 +98,7 @@ async def test_sessions_that_are_opened_at_once_under_one_id_are_told_apart() ->
         assert "s1" in ids
 
 
-async def test_who_asks_for_a_session_and_goes_leaves_nothing_behind() -> None:
+async def test_somebody_who_asks_for_a_session_and_goes_leaves_nothing_behind() -> None:
     """The connection is cut while the agent opens the session."""
     async with scripted(grace_seconds=0.0) as one:
         for steps in range(12):

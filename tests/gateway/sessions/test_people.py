@@ -175,7 +175,7 @@ async def test_when_the_session_is_deleted_it_is_gone_for_everybody() -> None:
         assert (await bob.load(session_id))["error"]["code"] == -32002
 
 
-async def test_who_may_not_close_a_session_leaves_it() -> None:
+async def test_an_editor_who_closes_a_session_only_leaves_it() -> None:
     """R2: for the others it goes on."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair()

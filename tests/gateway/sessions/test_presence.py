@@ -56,7 +56,7 @@ async def test_what_is_no_event_is_ignored(event: Any) -> None:
         assert events == ["join"]
 
 
-async def test_who_does_not_understand_it_is_told_nothing() -> None:
+async def test_a_client_that_does_not_know_it_is_told_nothing() -> None:
     """A client of anybody else's, which knows only the protocol."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair()

@@ -83,7 +83,7 @@ async def test_a_terminal_stays_with_who_runs_it_and_goes_with_them() -> None:
         assert "result" in await agent.hears(None)
 
 
-async def test_who_may_no_longer_prompt_no_longer_serves() -> None:
+async def test_a_client_that_may_no_longer_prompt_no_longer_serves() -> None:
     """Their terminals are ended at their client too, which stays connected."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair(**SERVES)

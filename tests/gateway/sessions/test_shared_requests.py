@@ -115,7 +115,7 @@ async def test_r5_who_becomes_an_admin_is_asked_and_who_was_one_no_longer_answer
 
 
 async def test_r5_a_request_waits_for_somebody_who_may_answer() -> None:
-    """Nobody is connected when the agent asks, and it is still there for who comes."""
+    """Nobody is connected when the agent asks, and it is still there for whoever comes."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair("editor")
         ann.prompt(session_id, "go")

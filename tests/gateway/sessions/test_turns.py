@@ -29,7 +29,7 @@ async def test_r4_prompts_run_in_one_order_with_their_authors() -> None:
         assert late.texts() == ["first", "second"]
 
 
-async def test_who_claims_another_author_is_not_believed() -> None:
+async def test_a_client_that_claims_another_author_is_not_believed() -> None:
     """R4: the gateway says who somebody is."""
     async with scripted() as one:
         ann = await one.person("ann")
@@ -124,7 +124,7 @@ async def test_a_prompt_without_blocks_is_refused_at_once(prompt: object) -> Non
         assert not one.agent_wire.heard
 
 
-async def test_who_is_removed_in_a_turn_gets_the_answers_and_sends_nothing_more() -> None:
+async def test_somebody_who_is_removed_in_a_turn_gets_the_answers_and_sends_nothing_more() -> None:
     """What ran goes on for the others; what waited is refused."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair()

@@ -55,7 +55,7 @@ def test_a_chat_with_a_real_agent(peer: Peer, tmp_path: Path, model: FakeLLM) ->
         chat.wait_for("asks for permission", seconds=HANG_SECONDS)
         chat.answer("y", "asks for permission")
         # One that writes through us may be asked about the file itself, too.
-        again = "the agent writes without having asked"
+        again = "was allowed, but that does not cover this"
         shown = chat.settled(lambda now: again in now or _is_ready(now), HANG_SECONDS)
         if again in shown:
             chat.answer("y", again)

@@ -97,7 +97,8 @@ class Approval:
 
     def is_about(self, act: Act) -> bool:
         """Whether it is about acts of this kind."""
-        kinds = _WRITING_KINDS if act.command is None else _RUNNING_KINDS
+        # Some agents name no kind when they ask for a tool that writes.
+        kinds = {*_WRITING_KINDS, DEFAULT_KIND} if act.command is None else _RUNNING_KINDS
         return self.kind in kinds
 
     def spend(self, act: Act) -> bool:

@@ -25,12 +25,9 @@ from accord.client.permissions.tool_call_input import (
 )
 from accord.client.session.state import SessionCore
 from accord.client.wire.wire_interface import PermissionAsked
-from accord.machine.redacted_logs import logger
 from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
-
-_log = logger("accord.client")
 
 
 class OpenRequest:

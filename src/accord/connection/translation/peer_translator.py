@@ -236,7 +236,7 @@ class Junction:
         self._foreign.reading.unhold()
 
     async def aclose(self) -> None:
-        """Our endpoint says no more."""
+        """Close the transport of our endpoint."""
         self._end(Ended("closed here", clean=True))
 
     def _end(self, why: Ended) -> None:

@@ -61,7 +61,7 @@ class Port:
         self._peer = peer or Peer()
         self._methods: dict[str, Method] = {}
         self._frames: list[bytes] = []
-        # What is left of an array.
+        # Entries of an array that were not taken yet.
         self._entries: deque[events.SingleEvent] = deque()
         self._keys = 0
         # Their requests: the key of each id, and what each key stands for.
@@ -77,7 +77,7 @@ class Port:
         return len(self._theirs)
 
     def speak(self, spoken: Spoken) -> None:
-        """From now on this side's messages are of this version."""
+        """Set the version that this side speaks from now on."""
         self.spoken = spoken
         self._methods = methods_of(spoken)
         self._peer.set_version(2 if spoken == "v2" else 1)
@@ -85,7 +85,7 @@ class Port:
     # ---- what comes
 
     def split(self, data: bytes) -> list[bytes]:
-        """The whole frames in what came.
+        """Split received bytes into whole frames.
 
         Raises:
             FrameTooLong: one is longer than anybody may send.
@@ -93,17 +93,17 @@ class Port:
         return self._splitter.feed(data)
 
     def rest(self) -> list[bytes]:
-        """The frames in what came last, when no more will come."""
+        """Return the frames that are left when the peer has ended."""
         return self._splitter.finish()
 
     def take(self, frame: bytes) -> Message | None:
-        """The message in a frame; None if there is none, or none that may be handed on.
+        """Read the message in a frame; None if there is none that may be passed on.
 
         Those of an array are left for `take_entries`.
         """
         event = self._peer.receive(frame)
         if type(event) is events.NotificationReceived:
-            # Nearly all are, and this is faster.
+            # Nearly all messages are valid, and this is faster.
             return self._notification(event)
         return self._message(event)
 
@@ -139,7 +139,7 @@ class Port:
             params = read_params(self._methods.get(event.method), event.params)
         except Invalid as error:
             _log.warning("%s: %s was dropped: %s", self.name, event.method, error)
-            # Names that nobody knows are the peer's to make up.
+            # Unknown method names are passed on.
             what = event.method if event.method in self._methods else "a notification"
             self._count(f"{what} of the {self.name} that cannot be read")
             return None
@@ -186,7 +186,7 @@ class Port:
     # ---- what goes
 
     def put(self, message: Message) -> Message | None:
-        """Line a message up to be sent.
+        """Queue a message to be sent.
 
         Returns the answer to hand back at once where it could not be: nobody waits for nothing.
         """
@@ -204,7 +204,7 @@ class Port:
         return None
 
     def flush(self) -> None:
-        """Send what was lined up, in one piece."""
+        """Send the queued messages in one piece."""
         if self._frames:
             frames, self._frames = self._frames, []
             self._write(self._splitter.encode_all(frames))
@@ -278,7 +278,7 @@ class Port:
         self._reply(self._peer.refuse(request_id, code, message, raw))
 
     def _reply(self, frame: bytes) -> None:
-        # Empty: it goes with the rest of its batch.
+        # Empty: the answer is sent with the rest of its batch.
         if frame:
             self._frames.append(frame)
 

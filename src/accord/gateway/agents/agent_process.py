@@ -22,6 +22,7 @@ from accord.machine.redacted_logs import logger
 from accord.proxy.component_exit import gone_sentence
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import UNSET, BareStruct, Omit, Raw
 from accord.transport.transport import Ended, Transport
 
@@ -185,7 +186,7 @@ class AgentProcess:
     def take_back(self, call_id: int) -> None:
         """Tell the agent that nobody waits for an answer any more."""
         if call_id in self._hop.calls:
-            self.notify("$/cancel_request", encode({"requestId": call_id}))
+            self.notify(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def notify(self, method: str, params: bytes | Raw) -> None:
         """Send a notification, if the agent still reads."""

@@ -166,7 +166,7 @@ class ClientConnection:
         return found
 
     def send(self, frame: bytes) -> None:
-        """Send a frame."""
+        """Write a whole message to the client."""
         self._hop.send(frame)
 
     def show(self, attachment: Attachment, event: Event) -> None:

@@ -66,7 +66,7 @@ class Following(Client, Protocol):
         ...
 
     def send(self, frame: bytes) -> None:
-        """Send a frame."""
+        """Write a whole message to the client."""
         ...
 
 

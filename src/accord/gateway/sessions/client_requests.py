@@ -56,7 +56,7 @@ class ClientRequests:
             attachment.after(seq, partial(self.answer, one, answer), must=True)
 
     def answer(self, one: ClientRequest, answer: Answer) -> None:
-        """Answer at once."""
+        """Answer without waiting for updates."""
         self._open.discard(one)
         if answer.error is not None:
             one.request.refuse(*answer.error)

@@ -68,7 +68,7 @@ class People:
         return None
 
     def add(self, attachment: Attachment) -> None:
-        """Somebody follows."""
+        """Take in a client that begins to follow; the others hear of it."""
         is_first = not self._is_here(attachment.client.principal)
         self.attachments.append(attachment)
         if is_first:
@@ -76,7 +76,7 @@ class People:
         self._choose_primary()
 
     def remove(self, attachment: Attachment) -> None:
-        """Somebody follows no longer."""
+        """Forget a client that follows no longer; the others hear of it."""
         self.attachments.remove(attachment)
         self.presence.left(attachment)
         if not self._is_here(attachment.client.principal):

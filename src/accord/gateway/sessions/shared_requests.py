@@ -149,7 +149,7 @@ class SharedRequests:
                 self._settle(key, by, "cancelled", answer)
 
     def end(self) -> None:
-        """Forget the open requests of an agent or a session that is gone."""
+        """The agent, or the session, is gone: nobody waits for an answer any more."""
         for key, shared in list(self.open.items()):
             # At once: after a failure nothing more comes into the log.
             shared.request.refuse(REQUEST_CANCELLED, "the session has ended")

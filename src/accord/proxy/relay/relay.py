@@ -25,7 +25,6 @@ from accord.connection.translation.translator_side import Port
 from accord.errors import SpawnFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
-from accord.machine.redacted_logs import logger
 from accord.proxy.relay.late_draft_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.relay.version_negotiation import (
@@ -53,8 +52,6 @@ from accord.translate.message import (
 )
 from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport
-
-_log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 # Messages of a client that may wait until its `initialize` is answered.

@@ -20,9 +20,11 @@ import anyio
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import AuditedTerminals, record_decision, why_denied
 from accord.client.client import Client
+from accord.client.connection.extensions import Extensions
 from accord.client.credential import Credential, from_environment
 from accord.client.login import TerminalRunner
 from accord.client.options import ClientOptions, DialectMemory, DraftOptions
+from accord.client.people import People, PeopleEvent
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decided, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
@@ -32,6 +34,7 @@ from accord.errors import AccordError
 from accord.terminal.engine.agent_mistakes import hears_mistakes
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.people import take_event
 from accord.terminal.model.permissions.denied_request import subject_words
 from accord.terminal.model.traffic import Traffic
 from accord.transport.subprocess import ConnectNotices
@@ -67,6 +70,9 @@ class AgentProcess:
         self.on_lost: Callable[[AgentProcess], None] = lambda _: None
         # The chat that shows requests without a session, such as logins.
         self.asking: Chat | None = None
+        self._extensions = Extensions()
+        # Who is in the sessions, where a gateway shares them.
+        self.people = People(self._extensions, on_event=self._happened)
         self._surroundings = surroundings
         self._files = files
         self.permissions = surroundings.permissions.derived(
@@ -175,6 +181,7 @@ class AgentProcess:
                 ui=("diff_viewer", "code_navigation"),
             ),
             traffic=self.traffic.record,
+            extensions=self._extensions,
         )
         if self.launch.sandbox is not None:
             # What the client does for an agent would happen outside.
@@ -191,6 +198,11 @@ class AgentProcess:
             if session_id is not None and chat.session_id == session_id:
                 return chat
         return self.asking or (self.chats[0] if self.chats else None)
+
+    def _happened(self, event: PeopleEvent) -> None:
+        for chat in self.chats:
+            if chat.session_id == event.session_id:
+                take_event(chat, event)
 
     async def _decide(self, request: PermissionRequest) -> Decision:
         chat = self.chat_of(request.session_id)

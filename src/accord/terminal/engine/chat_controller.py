@@ -23,12 +23,14 @@ from anyio.abc import TaskStatus
 from accord.errors import AccordError, LocalProtocolError
 from accord.terminal.engine.chat_lifecycle import ChatLifecycle, ChatSlots
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.people import refusal_words
 from accord.terminal.model.settings import Settings
 
 if TYPE_CHECKING:
     from accord.client.audit.log import AuditLog
     from accord.client.connection.capabilities import AgentCapabilities
     from accord.client.options import DialectMemory
+    from accord.client.people import Activity
     from accord.client.permissions.grants import Grant
     from accord.client.permissions.permissions import Permissions
     from accord.client.session.session import Session
@@ -136,6 +138,12 @@ class ChatController:
     def send(self, chat: Chat, draft: Draft) -> None:
         """Send a prompt, or queue it while a turn is running or no session is open."""
         slot = self._slots.of(chat)
+        refused = refusal_words(chat)
+        if refused is not None and slot.turns is not None:
+            # What was typed is kept in the queue.
+            chat.queue.append(draft)
+            chat.remark(refused, "warning")
+            return
         if draft.text in chat.suggestions:
             del chat.suggestions[: chat.suggestions.index(draft.text) + 1]
         if slot.turns is None or chat.phase != "ready":
@@ -293,6 +301,14 @@ class ChatController:
         other.loaded()
         other.remark("This session is a fork of another one.")
         return other
+
+    # ---- people
+
+    def tell(self, chat: Chat, activity: Activity) -> None:
+        """Tell the others in a shared session what the user does."""
+        people = chat.people
+        if people is not None and people.others and not people.is_over:
+            self.lifecycle.start(lambda: people.tell(activity))
 
     # ---- settings of a session
 

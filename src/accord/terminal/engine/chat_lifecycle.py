@@ -334,6 +334,8 @@ class ChatLifecycle:
             process.asking = chat
             opened = await (self._reopen if again else self._open)(slot, client)
             turns = self.attach_session(slot, client, opened)
+            chat.people = await process.people.of(client, opened.id)
+            chat.own_role = "" if chat.people is None else chat.people.role
         except AccordError as error:
             chat.set_phase("lost")
             is_running, is_wish = process.client is not None, _has_wish(slot.launch)

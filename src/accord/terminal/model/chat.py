@@ -23,6 +23,7 @@ from accord.transcript.changes import Entry as TranscriptEntry
 from accord.transcript.items.session_state import BUSY_STATES
 
 if TYPE_CHECKING:
+    from accord.client.people import SessionPeople
     from accord.client.permissions.request import PermissionRequest
     from accord.client.services.elicitation import UrlRequest
 
@@ -121,6 +122,9 @@ class Chat:
         self.denied_request: PermissionRequest | None = None
         # Visited pages that the agent still waits for.
         self.pages: list[UrlRequest] = []
+        # The people of a session that a gateway shares, and the role that was last shown.
+        self.people: SessionPeople | None = None
+        self.own_role = ""
         # The last prompt, which Retry sends again after a failure.
         self.last_sent: Draft | None = None
         # The number of handled transcript entries, and the last of them.

@@ -1,1 +1,1 @@
-"""Between the 2026-02 draft and v1."""
+"""Translation between the 2026-02 draft and v1."""

@@ -1,4 +1,4 @@
-"""What both bridges to the 2026-02 draft do alike: numbers of errors, mixed dialects, timers.
+"""The common part of both bridges to the draft: error codes, mixed dialects, timers.
 
 What always holds
     * An error leaves in the numbers of the side that it goes to.
@@ -29,9 +29,9 @@ from accord.translate.message import (
     Surroundings,
 )
 
-# Ids of messages that a bridge made of the draft's `index` and `final`: the draft needs none back.
+# Ids of messages that a bridge made from `index` and `final`; the draft does not need them back.
 MADE_MESSAGE: Final = "d26-message-"
-# Keys that give away the other dialect, by method.
+# Keys that belong to the other dialect, by method.
 _OFFICIAL_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "initialize": ("clientCapabilities",),
     "authenticate": ("methodId",),
@@ -44,7 +44,7 @@ _OFFICIAL_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "fs/read_text_file": ("line", "limit"),
     "terminal/create": ("outputByteLimit",),
 }
-# Where the official side is our own client, the agent has no bridge behind it that needs these.
+# If the official side is our own client, no bridge behind the agent needs these.
 _OFFICIAL_KEYS_OF_AGENTS: Final[dict[str, tuple[str, ...]]] = {
     "session/request_permission": ("subject",),
     "fs/read_text_file": ("sessionId",),
@@ -66,7 +66,7 @@ _DRAFT_KEYS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Timer(NamedTuple):
-    """What to do at a time."""
+    """A function that is called at a time."""
 
     at: float
     number: int
@@ -74,7 +74,7 @@ class Timer(NamedTuple):
 
 
 class Timers:
-    """Timers in the order in which they are due.  What was cancelled never comes up."""
+    """Timers in the order in which they are due.  Guards: cancelled ones never run."""
 
     def __init__(self) -> None:
         self._heap: list[Timer] = []
@@ -82,14 +82,14 @@ class Timers:
         self._count = 0
 
     def start(self, at: float, do: Callable[[], Sequence[Out]]) -> int:
-        """Have something done at a time; returns the number to cancel it by."""
+        """Start a timer; return the number that cancels it."""
         self._count += 1
         self._live.add(self._count)
         heapq.heappush(self._heap, Timer(at, self._count, do))
         return self._count
 
     def cancel(self, number: int | None) -> None:
-        """Forget one; None, and one that was done already, is nothing to forget."""
+        """Cancel a timer; do nothing for None, or for one that has run."""
         if number is not None:
             self._live.discard(number)
         self._drop_dead()
@@ -100,11 +100,11 @@ class Timers:
 
     @property
     def next_at(self) -> float | None:
-        """When the first of them is due."""
+        """When the first timer is due."""
         return self._heap[0].at if self._heap else None
 
     def due(self, now: float) -> list[Out]:
-        """Do everything that is due."""
+        """Run the timers that are due."""
         outs: list[Out] = []
         while self._heap and self._heap[0].at <= now:
             timer = heapq.heappop(self._heap)
@@ -115,7 +115,7 @@ class Timers:
         return outs
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Cancel all timers at once."""
         self._heap.clear()
         self._live.clear()
 
@@ -147,15 +147,15 @@ class DraftBridge(Adapter):
         return self.timers.next_at
 
     def due(self) -> Outs:
-        """Everything that a timer was started for."""
+        """Run the timers that are due."""
         return self.timers.due(self.around.now())
 
     def after(self, seconds: float) -> float:
-        """The time this many seconds from now."""
+        """Return the time this many seconds from now."""
         return self.around.now() + seconds
 
     def fail(self, side: Side, key: Key, failure: Failure, session_id: str = "") -> Out:
-        """An error of the other side as the answer to a request, in the asker's numbers."""
+        """Answer a request with an error of the other side, in the codes of the sender."""
         if side is self.draft_side:
             code, data = to_draft_error(failure.code, failure.data, bool(session_id))
         else:
@@ -173,7 +173,7 @@ class DraftBridge(Adapter):
         return [self.ask(AGENT, request.method, params, then, instead_of=request, of=CLIENT)]
 
     def pass_on(self, side: Side, request: Request, to: Side) -> Outs:
-        """Ask the other side the same, and answer with what it says, errors in other numbers."""
+        """Forward a request, and answer with the answer; error codes are converted."""
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
@@ -183,7 +183,7 @@ class DraftBridge(Adapter):
         return [self.ask(to, request.method, request.params, then, instead_of=request, of=side)]
 
     def loss(self, kind: str) -> None:
-        """Count what is left out of a message that goes on all the same."""
+        """Count what is left out of a message that is still sent."""
         self.losses[kind] = self.losses.get(kind, 0) + 1
 
     def _requested(self, side: Side, request: Request) -> Outs:
@@ -200,11 +200,11 @@ class DraftBridge(Adapter):
         return super()._requested(side, request)
 
     def _notified_nothing(self, params: object) -> Outs:
-        """Drop a notification that the other side has no form for and nobody misses."""
+        """Drop a notification that the other side has no form for and does not need."""
         del params
         return NOTHING
 
 
 def invalid(reason: str, **data: object) -> CannotTranslate:
-    """Params that cannot be meant; the number is the same in both dialects."""
+    """Make the error for invalid params, which has the same code in both dialects."""
     return CannotTranslate(INVALID_PARAMS, reason, data or None)

@@ -38,7 +38,7 @@ DRAFT_CAPABILITY_NOT_SUPPORTED: Final = -32007
 DRAFT_RATE_LIMITED: Final = -32008
 DRAFT_TIMEOUT: Final = -32009
 
-# What a client may do about an error, for `data.suggestion`.
+# Advice about errors for clients, in `data.suggestion`.
 SUGGESTIONS: Final = MappingProxyType(
     {
         DRAFT_SESSION_NOT_FOUND: "Start a new session with session/new.",
@@ -67,7 +67,7 @@ class _Reasoned(NamedTuple):
     reason: str
 
 
-# Told by `data.reason` first, then by the number.
+# Looked up by `data.reason` first, then by the code.
 _REASONED: Final = (
     _Reasoned(DRAFT_PERMISSION_DENIED, PERMISSION_DENIED, "permission_denied"),
     _Reasoned(DRAFT_ACCESS_DENIED, ACCESS_DENIED, "access_denied"),
@@ -84,7 +84,7 @@ _BY_DRAFT: Final = {row.draft: row for row in _REASONED}
 _BY_OFFICIAL: Final = {row.official: row for row in _REASONED if row.official != METHOD_NOT_FOUND}
 _SAME_MEANING: Final = {AUTH_REQUIRED: DRAFT_AUTH_REQUIRED, REQUEST_CANCELLED: DRAFT_CANCELLED}
 _SAME_MEANING_BACK: Final = {draft: official for official, draft in _SAME_MEANING.items()}
-# Official or free numbers that the draft uses for something else, or has no word for.
+# Official or free codes that the draft uses for something else, or lacks.
 _DISPLACED: Final = {
     **dict.fromkeys(range(DRAFT_TIMEOUT, DRAFT_SESSION_NOT_FOUND + 1), INTERNAL_ERROR),
     UNSUPPORTED_PROTOCOL_VERSION: INVALID_PARAMS,
@@ -92,14 +92,14 @@ _DISPLACED: Final = {
 
 
 def to_draft_error(code: int, data: Any, named_session: bool = False) -> tuple[int, Any]:
-    """An official error in the draft's numbers; `named_session`: the request named a session."""
+    """Convert an official error to the draft's codes; `named_session`: the request named one."""
     members = _members(data)
     reason = members.get("reason")
     row = _BY_REASON.get(reason) if isinstance(reason, str) else None
     row = row or _BY_OFFICIAL.get(code)
     if row is not None:
         if code == row.official and reason == row.reason:
-            # The number says it all, and `from_draft_error` adds it again.
+            # The code implies it, and `from_draft_error` adds it again.
             return row.draft, _without(members, "reason")
         return row.draft, data
     if code == RESOURCE_NOT_FOUND:
@@ -113,7 +113,7 @@ def to_draft_error(code: int, data: Any, named_session: bool = False) -> tuple[i
 
 
 def from_draft_error(code: int, data: Any, session_id: str = "") -> tuple[int, Any]:
-    """A draft error in official numbers; `session_id`: the session that the request named."""
+    """Convert a draft error to official codes; `session_id`: the session that the request named."""
     row = _BY_DRAFT.get(code)
     if row is not None:
         return row.official, _with_default(data, "reason", row.reason)
@@ -128,7 +128,7 @@ def from_draft_error(code: int, data: Any, session_id: str = "") -> tuple[int, A
 
 
 def _restored(code: int, data: Any) -> tuple[int, Any]:
-    """The number that `to_draft_error` had no word for, if this is one."""
+    """Return the code that `to_draft_error` had to replace, if it was kept."""
     meta = _members(_members(data).get("_meta"))
     kept = _members(meta.get(DRAFT))
     official = kept.get("code")

@@ -1,11 +1,11 @@
-"""The exit code that the draft demands of every command, also of one that a signal ended."""
+"""The exit code that the draft requires for every command, also for one ended by a signal."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import Final
 
-# In the order of their numbers, from 1 on, as POSIX systems have them.
+# In the order of their POSIX numbers, from 1.
 _SIGNAL_NAMES: Final = (
     *("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE"),
     *("KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM"),
@@ -17,7 +17,7 @@ UNKNOWN_EXIT: Final = -1
 
 
 def exit_code_of(exit_code: int | None, signal: str | None) -> int:
-    """The exit code that the draft demands, as a shell tells it for a signal."""
+    """Return the exit code; for a signal, the one that a shell reports."""
     if exit_code is not None:
         return exit_code
     name = (signal or "").upper()

@@ -122,7 +122,7 @@ class McpCallsOfClient:
 
 
 class _Checked:
-    """Passes a call on if it is one."""
+    """Passes on a call if it is valid."""
 
     def __init__(self, bridge: DraftBridge, side: Side) -> None:
         self._bridge = bridge

@@ -16,7 +16,7 @@ OFFICIAL_ASK: Final = "ask"
 ASK_PERMISSION: Final = "ask_permission"
 ASK_QUESTIONS: Final = "ask_questions"
 
-# The draft's common modes, each with the official mode that does what it promises.
+# The draft's common modes, each with the official mode of the same meaning.
 _MEANT: Final = {
     DEFAULT_MODE: OFFICIAL_ASK,
     "code": "auto-edit",
@@ -28,7 +28,7 @@ _OF_QUESTIONS: Final = ("question", "answer", "no action", "read-only", "read on
 
 
 def official_mode(name: str) -> dict[str, Any]:
-    """A mode of the draft as the official versions describe one."""
+    """Convert a mode of the draft to the official form."""
     if name == DRAFT_ASK:
         return {
             "id": ASK_QUESTIONS,
@@ -39,7 +39,7 @@ def official_mode(name: str) -> dict[str, Any]:
 
 
 def draft_mode(mode: Mapping[str, Any]) -> str:
-    """The draft's name for an official mode, judged by what it says of itself."""
+    """Return the draft's name for an official mode, judged by its id, name and description."""
     mode_id = str(mode.get("id"))
     if mode_id == ASK_QUESTIONS:
         return DRAFT_ASK
@@ -52,7 +52,7 @@ def draft_mode(mode: Mapping[str, Any]) -> str:
 
 
 class ModeNames:
-    """Which official id stands for which name of the draft.  One to one, both ways."""
+    """The official id of each mode name of the draft.  One to one, both ways."""
 
     def __init__(self) -> None:
         self._to_draft: dict[str, str] = {}
@@ -83,22 +83,22 @@ class ModeNames:
         self._to_official[name] = official_id
 
     def draft(self, official_id: str) -> str:
-        """The draft's name; an id that was never offered is judged alone."""
+        """Return the draft's name; an id that was never offered is judged by itself."""
         return self._to_draft.get(official_id) or draft_mode({"id": official_id})
 
     def meant(self, name: str) -> str:
-        """The name of the offered mode that one of the draft's common names stands for."""
+        """Return the offered mode that one of the draft's common names means."""
         if name in self._to_official:
             return name
         return self._to_draft.get(_MEANT.get(name, ""), name)
 
     def official(self, name: str) -> str:
-        """The official id; a name that was never offered is judged alone."""
+        """Return the official id; a name that was never offered is judged by itself."""
         return self._to_official.get(name) or str(official_mode(name)["id"])
 
     @property
     def draft_names(self) -> list[str]:
-        """All names to tell a draft client, in the order of the official list."""
+        """Return all names for a draft client, in the order of the official list."""
         return list(self._to_official)
 
     def knows(self, name: str) -> bool:

@@ -74,7 +74,7 @@ class SameDraft(Same):
         return [(AGENT, Notification("session/cancel", params))]
 
     def ended(self, why: str) -> Outs:
-        """Turns that had begun end in an error, or as cancelled; other prompts fail."""
+        """End the turns that had begun with an error, or as cancelled; other prompts fail."""
         outs: list[Out] = []
         for turn in (turn for turns in self._turns.values() for turn in turns):
             if turn.cancelled:

@@ -34,7 +34,7 @@ FILE_OPERATIONS: Final = frozenset({"file_read", "file_write", "file_delete"})
 
 
 def known_operation(operation: str) -> str:
-    """The operation that an agent means who says a tool kind instead; any other as it is.
+    """Return the operation for a name; a tool kind is replaced by its operation.
 
     A rule that rejects `execute` applies to an agent that asks for `execute`.
     """
@@ -43,12 +43,12 @@ def known_operation(operation: str) -> str:
 
 
 def kind_of_operation(operation: str) -> str:
-    """The tool kind that an operation of the draft stands for."""
+    """Return the tool kind of an operation of the draft."""
     return OPERATION_KINDS.get(operation, "other")
 
 
 def operation_of_kind(kind: str) -> str:
-    """The operation of the draft that a tool kind stands for."""
+    """Return the operation of the draft for a tool kind."""
     return KIND_OPERATIONS.get(kind, "mcp_tool")
 
 
@@ -77,7 +77,7 @@ OPTIONS_BY_ID: Final = MappingProxyType({row.option_id: row for row in PERMISSIO
 
 
 def grant_of(option_id: str | None) -> dict[str, Any]:
-    """The draft's answer for the option that was chosen; None, or any other id, grants nothing."""
+    """Return the draft's answer for the chosen option; None, or any other id, grants nothing."""
     row = OPTIONS_BY_ID.get(option_id) if option_id is not None else None
     if row is None:
         return {"granted": False}
@@ -88,7 +88,7 @@ def grant_of(option_id: str | None) -> dict[str, Any]:
 
 
 def option_kinds_for(granted: bool, scope: str | None, remember: bool) -> tuple[str, ...]:
-    """The kinds of official option that say what the draft's user said, the best one first."""
+    """Return the kinds of official option that match the draft's answer, the best first."""
     lasting = remember or scope not in (None, "once")
     if granted:
         return ("allow_always", "allow_once") if lasting else ("allow_once",)
@@ -98,7 +98,7 @@ def option_kinds_for(granted: bool, scope: str | None, remember: bool) -> tuple[
 def choose_option(
     granted: bool, scope: str | None, remember: bool, options: Iterable[tuple[str, str]]
 ) -> str | None:
-    """The id of the option among (id, kind) pairs that fits; None means: outcome cancelled."""
+    """Choose an option among (id, kind) pairs; None means the outcome `cancelled`."""
     offered = list(options)
     for wanted in option_kinds_for(granted, scope, remember):
         for option_id, kind in offered:

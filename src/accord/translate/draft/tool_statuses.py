@@ -32,7 +32,7 @@ NEXT_STATUSES: Final = MappingProxyType(
         **dict.fromkeys(FINAL_STATUSES, frozenset[str]()),
     }
 )
-# All ways that lead from one status to a later one; what is missing here is not a step forward.
+# The legal steps from each status to each later one; a missing pair leads back.
 _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
     {
         ("pending", "awaiting_permission"): ("awaiting_permission",),
@@ -49,7 +49,7 @@ _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
         ("awaiting_permission", "cancelled"): ("denied",),
         ("in_progress", "completed"): ("completed",),
         ("in_progress", "failed"): ("failed",),
-        # Work that had begun before it was asked for cannot be denied any more.
+        # Work that began before permission was asked for cannot be denied any more.
         ("in_progress", "denied"): ("failed",),
         ("in_progress", "cancelled"): ("cancelled",),
     }
@@ -57,7 +57,7 @@ _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
 
 
 def steps_to(now: str, wanted: str) -> tuple[str, ...]:
-    """The statuses to send, in order, so that a call gets from one to another by legal steps.
+    """Return the statuses to send, in order, so that each step is legal.
 
     Empty if the call is there already, has ended, or would have to go back.
     """

@@ -1,4 +1,4 @@
-"""How turns of the draft end: stop reasons, and the result of one that its agent broke off.
+"""The ends of turns in the draft: stop reasons, and the results of turns that failed.
 
 A failure after the turn began is a result there, and no error of the request.
 """
@@ -31,17 +31,17 @@ STOPS_FROM_DRAFT: Final = MappingProxyType(
 
 
 def to_draft_stop(reason: str) -> str:
-    """An official stop reason as the draft has it; a word that nobody knows is an end."""
+    """Convert an official stop reason to the draft; an unknown one becomes a normal end."""
     return STOPS_TO_DRAFT.get(reason, "end_turn")
 
 
 def gone(why: str) -> Failure:
-    """The failure of whatever an agent was asked that is gone."""
+    """Make the failure of requests to an agent that is gone."""
     return Failure(0, INTERNAL_ERROR, why, {"reason": "agent_gone"})
 
 
 def failed_turn(key: Key, failure: Failure) -> Result:
-    """The end of a turn that failed after it began, with the failure as it was."""
+    """Make the result of a turn that failed after it began, with its failure."""
     error: Json = {"code": failure.code, "message": failure.message}
     if failure.data is not None:
         error["data"] = failure.data
@@ -51,7 +51,7 @@ def failed_turn(key: Key, failure: Failure) -> Result:
 
 
 def is_error(value: Any) -> bool:
-    """Whether an agent of ours says so that its turn failed after it began."""
+    """Whether an agent of ours reports by this that its turn failed after it began."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("code"), int)
@@ -60,12 +60,12 @@ def is_error(value: Any) -> bool:
 
 
 def error_to_draft(error: Json) -> Json:
-    """The error of a turn in the draft's numbers."""
+    """Convert the error of a turn to the draft's codes."""
     code, data = to_draft_error(error["code"], error.get("data"), named_session=True)
     said: Json = {"code": code, "message": error["message"]}
     return said if data is None else {**said, "data": data}
 
 
 def cancelled_turn(key: Key) -> Result:
-    """The end of a turn that was being cancelled, whatever else became of it."""
+    """Make the result of a cancelled turn, however it ended."""
     return Result(key, {"stopReason": STOP_CANCELLED})

@@ -1,1 +1,1 @@
-"""Between today's v2 and peers that were written to the first pages about v2."""
+"""Translation between today's v2 and peers that were written for the early drafts of v2."""

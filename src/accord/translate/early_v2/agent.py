@@ -29,7 +29,7 @@ from accord.translate.message import (
 )
 from accord.translate.pass_through import Same
 
-# What only work on a prompt says; the echo of a prompt is none of it.
+# Updates that show work on a prompt; the echo of a prompt does not.
 _WORK = frozenset(
     {
         "agent_message",
@@ -45,7 +45,7 @@ UNTITLED = "Permission requested"
 
 
 def update_of_today(update: Json) -> None:
-    """Make today's form of an update; one that has it already is left alone."""
+    """Convert an update to today's form; one that has it already is unchanged."""
     change = _CHANGES.get(update.get("sessionUpdate", ""))
     if change is not None:
         change(update)
@@ -78,8 +78,8 @@ _CHANGES: dict[str, Callable[[Json], None]] = {
 
 
 def diff_of_today(item: Any) -> Any:
-    """A diff of two texts as changes and a patch; anything else as it is."""
-    # One that was read already has an empty list of changes beside the texts.
+    """Convert a diff of two texts to changes and a patch; anything else is unchanged."""
+    # A diff that was decoded already has an empty list of changes beside the texts.
     if not isinstance(item, dict) or item.get("type") != "diff" or item.get("changes"):
         return item
     path, new_text = item.get("path"), item.get("newText")
@@ -92,7 +92,7 @@ def diff_of_today(item: Any) -> Any:
 
 
 def permission_of_today(params: Json) -> None:
-    """A question about a tool call beside the options becomes one about a subject."""
+    """Convert a request that names its tool call beside the options to one with a subject."""
     tool_call = params.get("toolCall")
     if not isinstance(tool_call, dict) or "subject" in params:
         return
@@ -111,7 +111,7 @@ class _Turn:
         self.key = key
         self.blocks = blocks
         self.echo_id: str | None = None
-        # Whether we have answered it and said that it is running.
+        # Whether we have answered the prompt and reported `running`.
         self.told = False
 
 
@@ -147,7 +147,7 @@ class EarlyAgent(Same):
         if not turn.told and not ended:
             return [self.answer(CLIENT, turn.key, answer)]
         if isinstance(answer, Result) and not ended:
-            # One of today after all: it has told of other work first, and tells its own state.
+            # An agent of today's v2 after all: it reports states, first those of other work.
             return NOTHING
         outs = [] if turn.told else self._begin(session_id, turn)
         idle: Json = {"sessionUpdate": "state_update", "state": "idle"}
@@ -161,7 +161,7 @@ class EarlyAgent(Same):
         return [*outs, _told(session_id, idle)]
 
     def _begin(self, session_id: str, turn: _Turn) -> list[Out]:
-        """Answer, echo and run, as an agent of today does when it takes a prompt up."""
+        """Answer, echo and report `running`, as an agent of today's v2 does for a prompt."""
         turn.told = True
         outs: list[Out] = []
         if turn.echo_id is None:
@@ -206,7 +206,7 @@ class EarlyAgent(Same):
         return [*begun, *self.pass_on(AGENT, request, CLIENT)]
 
     def ended(self, why: str) -> Outs:
-        """A turn that we said is running ends as an error."""
+        """End turns that were reported as running with an error."""
         return [
             _told(
                 session_id,
@@ -223,7 +223,7 @@ class EarlyAgent(Same):
 
 
 def _stop_reason(result: Any) -> str | None:
-    """Why a turn ended, in an answer of the first pages; None in one of today."""
+    """The stop reason in an answer of the early drafts; None in one of today's v2."""
     if not isinstance(result, dict) or "messageId" in result:
         return None
     reason = result.get("stopReason")

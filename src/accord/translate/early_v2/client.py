@@ -98,7 +98,7 @@ class EarlyClient(Sessions):
     def _told(self, session: Session, updates: Sequence[Json]) -> list[Out]:
         for update in updates:
             if update["sessionUpdate"] == "tool_call":
-                # One update for the first report and the later ones.
+                # The first report and later ones are the same update.
                 update["sessionUpdate"] = "tool_call_update"
         return super()._told(session, updates)
 

@@ -1,4 +1,4 @@
-"""Modes, models and config options of the agent as v2's config options, and setting them.
+"""Modes, models and config options of a v1 agent as config options of v2.
 
 v1 has modes beside options, and some agents have models beside both; v2 has options only.  Where
 the agent offers no option of that category, one is made up of its modes or models, and setting it
@@ -37,7 +37,7 @@ SETTERS: Final = {MODE: ("session/set_mode", "modeId"), MODEL: ("session/set_mod
 
 
 class Options:
-    """What can be set in each session."""
+    """The options of each session."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -46,7 +46,7 @@ class Options:
     # ---- what the agent tells
 
     def opened(self, session: Session, result: Json) -> None:
-        """Take what the answer to an opening says in v1's words, and leave it in v2's."""
+        """Convert the options in the answer that opens a session to v2, in place."""
         for name in ("modes", "models"):
             state = result.pop(name, None)
             if state is not None:
@@ -63,7 +63,7 @@ class Options:
         self.tell(session, update)
 
     def mode_changed(self, session: Session, update: Json) -> Json | None:
-        """`current_mode_update` as an update of the options; None where it changes none."""
+        """Convert `current_mode_update` to an update of the options; None if none changes."""
         mode_id = update.pop("currentModeId")
         before = None
         if session.modes is not None:
@@ -84,13 +84,13 @@ class Options:
         return update
 
     def tell(self, session: Session, holder: Json) -> None:
-        """Put every option on a message, and beside them those that v2 cannot list."""
+        """Add all options to a message; those that v2 cannot list are kept in its metadata."""
         holder["configOptions"] = self.of(session)
         if session.unlisted:
             keep(holder, OFFICIAL, "configOptions", deepcopy(session.unlisted))
 
     def of(self, session: Session) -> list[Json]:
-        """Every option, those included that are made up."""
+        """Return all options, including those made from modes and models."""
         options = deepcopy(session.options)
         for category in (MODE, MODEL):
             made = self._made(session, category)
@@ -106,7 +106,7 @@ class Options:
     # ---- what is made up
 
     def _state(self, session: Session, category: str) -> Json | None:
-        """The modes or models that an option is made up of; None if none is needed."""
+        """Return the modes or models that an option is made from; None if none is needed."""
         state = session.modes if category == MODE else session.models
         return None if _choice_of(session.options, category) is not None else state
 
@@ -126,7 +126,7 @@ class Options:
             "currentValue": current,
             "options": values,
         }
-        # An adapter back to v1 has the modes or models themselves.
+        # An adapter back to v1 restores the modes or models themselves.
         keep(made, OFFICIAL, "made", True)
         return made
 
@@ -198,7 +198,7 @@ def _choice_of(options: list[Json], category: str) -> Json | None:
 
 
 def _has_values(option: Json) -> bool:
-    """Whether v2, where a choice has values, can show an option."""
+    """Whether v2 can show an option: a choice without values is not valid there."""
     if option["type"] != "select":
         return True
     entries: list[Json] = option["options"]
@@ -208,7 +208,7 @@ def _has_values(option: Json) -> bool:
 
 
 def _are_others(value: Any) -> bool:
-    """Options of types that v1 does not have, kept beside the list."""
+    """Whether these are options of types that v1 does not have, kept beside the list."""
     return isinstance(value, list) and all(map(_is_other, value))
 
 
@@ -235,7 +235,7 @@ def _value(entry: Json, name: str) -> Json:
 
 
 def _values(option: Json) -> list[str]:
-    """The values of a choice, those inside groups included."""
+    """Return the values of a choice, including those in groups."""
     found: list[str] = []
     for entry in option.get("options", ()):
         if "groupId" in entry:

@@ -1,4 +1,4 @@
-"""`initialize` and logging in: who the two sides are and what they can do."""
+"""`initialize` and logins: the names and capabilities of both sides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BASELINE: Final = ("list", "resume", "close")
 
 
 class Initialize:
-    """The first message, and who is logged in."""
+    """Translates `initialize`, logins and the status of the login."""
 
     def __init__(self, core: Core, host: frozenset[str]) -> None:
         self._core = core
@@ -61,7 +61,7 @@ class Initialize:
         return [self._core.ask(AGENT, "initialize", params, then, instead_of=request, of=CLIENT)]
 
     def _client(self, said: Json, params: Json) -> Json:
-        """What v2 takes for granted is said in v1; files and terminals are the host's."""
+        """The client's capabilities in v1: what v2 takes for granted, and the host's services."""
         capabilities: Json = dict(said)
         auth: Any = said.get("auth")
         if auth is not None:
@@ -80,7 +80,7 @@ class Initialize:
             capabilities["plan"] = {}
             capabilities["subagents"] = {}
         for name in ("session", "plan", "subagents"):
-            # What a client of v1 said of itself, if there is one outside of all.
+            # The capabilities that a v1 client sent, if it is behind another translator.
             told = taken(params, name, lambda value: isinstance(value, dict))
             if told is not None:
                 capabilities[name] = told
@@ -91,7 +91,7 @@ class Initialize:
 
     def _logout(self, request: Request) -> Outs:
         if not self._core.can.logout:
-            # Only a new start would forget the login, and that is not ours to decide.
+            # Only a restart would forget the login, and a translator does not decide that.
             said = f"{text_of(METHOD_NOT_FOUND)}: this agent cannot log out"
             raise CannotTranslate(METHOD_NOT_FOUND, said, {"method": request.method})
         return self._renamed(request, "logout")
@@ -104,7 +104,7 @@ class Initialize:
 
 
 def abilities_of(result: Json) -> Abilities:
-    """What we have to know of a v1 agent, from its answer to `initialize`."""
+    """Read the abilities of a v1 agent from its answer to `initialize`."""
     said: Json = result.get("agentCapabilities") or {}
     session: Json = said.get("sessionCapabilities") or {}
     mcp: Json = said.get("mcpCapabilities") or {}
@@ -123,7 +123,7 @@ def abilities_of(result: Json) -> Abilities:
 
 
 def result_to_v2(result: Json) -> Json:
-    """The agent's answer to `initialize`, in v2's form."""
+    """Convert the agent's answer to `initialize` to v2."""
     said: Json = dict(result)
     capabilities: Json = dict(said.pop("agentCapabilities", None) or {})
     info = said.pop("agentInfo", None)
@@ -145,7 +145,7 @@ def result_to_v2(result: Json) -> Json:
     capabilities["session"] = session
     auth: Any = capabilities.pop("auth", None)
     if said.get("authMethods") and (auth or {}).get("logout") is None:
-        # In v2 a way to log in promises a way to log out.
+        # In v2 an agent that offers a login must offer a logout.
         keep(capabilities, OFFICIAL, "logout", False)
     if auth:
         capabilities["auth"] = {name: one for name, one in auth.items() if name != "logout"}
@@ -157,7 +157,7 @@ def result_to_v2(result: Json) -> Json:
 
 
 def _are_other_methods(value: Any) -> bool:
-    """Ways to log in that v1 has no word for."""
+    """Whether these are login methods of types that v1 does not have."""
     from accord.schema import v2
 
     return isinstance(value, list) and all(
@@ -169,7 +169,7 @@ def _are_other_methods(value: Any) -> bool:
 
 
 def _markers(said: Any) -> Json:
-    """Truth values as v2's markers; what is not a truth value stays what it is."""
+    """Convert true and false to v2's markers; other values are unchanged."""
     found: Json = {}
     for name, value in (said or {}).items():
         if value is True:

@@ -1,4 +1,4 @@
-"""The ids of messages that a v1 agent gives none, the same in every process.
+"""Ids for the messages of v1 agents that send none; every process makes the same ones.
 
 A v2 client may still hold the messages of a session that it resumes, and is told them again; under
 another id it would show them twice.  So an id follows from what a later process can see as well.
@@ -30,34 +30,34 @@ from accord.translate.message import Json
 
 PROMPTS_KEPT: Final = 1024
 USER_CHUNK: Final = "user_message_chunk"
-# What the id of a message begins with.
+# The prefix of the id of a message.
 _LETTERS: Final = {"agent_message_chunk": "m", "agent_thought_chunk": "t", USER_CHUNK: "p"}
 MESSAGES: Final = _LETTERS.keys()
-# What begins a turn before the first prompt of a session.
+# The prefix of a turn before the first prompt of a session.
 _NO_PROMPT: Final = ""
 
 
 class PromptIds:
-    """The ids of a session's user messages, by what they begin with and in their order."""
+    """The ids of a session's user messages, from how they begin and their order."""
 
     __slots__ = ("_count", "_ids", "_is_known", "_last", "_next", "_session_id", "_sizes", "_told")
 
     def __init__(self, session_id: str, *, is_known: bool) -> None:
-        """`is_known`: all that was said before in the session is known here."""
+        """`is_known`: all earlier messages of the session are known here."""
         self._session_id = session_id
         self._is_known = is_known
         self._ids: dict[bytes, list[str]] = {}
         self._count = 0
-        # How many of each beginning were told since the past began to be told.
+        # How many messages with each beginning were replayed so far.
         self._told: dict[bytes, int] = {}
-        # By the id of a prompt that was said here: the length of its text, and what the prompt
-        # after it begins with.
+        # By the id of a prompt that was sent here: the length of its text, and how the prompt
+        # after it begins.
         self._sizes: dict[str, int] = {}
         self._next: dict[str, bytes] = {}
         self._last: str | None = None
 
     def fresh(self, blocks: list[Json], otherwise: str) -> str:
-        """The id of a prompt that is said now; `otherwise` where it could be one of the past."""
+        """Return the id of a new prompt; `otherwise` if it could be the id of an earlier one."""
         key = _beginning(blocks)
         made = self._made(key, len(self._ids.get(key, ()))) if self._is_known else otherwise
         if self._last is not None:
@@ -71,16 +71,16 @@ class PromptIds:
         return made
 
     def begin_past(self) -> None:
-        """Everything is told from the start."""
+        """Start to replay the history from its beginning."""
         self._told.clear()
 
     def end_past(self) -> None:
-        """All of it was told."""
+        """End the replay of the whole history."""
         self._told.clear()
         self._is_known = self._count <= PROMPTS_KEPT
 
     def replayed(self, blocks: list[Json]) -> str:
-        """The id of the next user message of the past."""
+        """Return the id of the next replayed user message."""
         key = _beginning(blocks)
         at = self._told.get(key, 0)
         self._told[key] = at + 1
@@ -92,7 +92,7 @@ class PromptIds:
         return made
 
     def is_over(self, prompt_id: str, blocks: list[Json], block: Json) -> bool:
-        """Whether a prompt is whole with its replayed `blocks`, and `block` begins the next."""
+        """Whether the replayed `blocks` are a whole prompt, and `block` begins the next."""
         size = self._sizes.get(prompt_id)
         return (
             size is not None
@@ -108,42 +108,42 @@ class PromptIds:
         if self._count <= PROMPTS_KEPT:
             self._ids.setdefault(key, []).append(made)
             return True
-        # From now on an id could be one that was given before.
+        # From now on an id could be one that was used before.
         self._is_known = False
         return False
 
 
 class MessageIds:
-    """The ids of a session's other messages, counted in each turn for each kind."""
+    """The ids of a session's other messages, counted by kind in each turn."""
 
     __slots__ = ("_before", "_counts", "_session_id", "_start", "_turn")
 
     def __init__(self, session_id: str, otherwise: str, *, is_known: bool) -> None:
-        """`is_known`: nothing was said before in the session; else `otherwise` is in the ids."""
+        """`is_known`: the session has no earlier messages; otherwise `otherwise` is in the ids."""
         self._session_id = session_id
         self._start = self._turn = _NO_PROMPT if is_known else otherwise
         self._counts: dict[str, int] = {}
-        # The turn and the counts from before the past began to be told.
+        # The turn and the counts from before the replay.
         self._before: tuple[str, dict[str, int]] | None = None
 
     def begin_turn(self, prompt_id: str) -> None:
-        """What follows belongs to the turn of this prompt."""
+        """Begin the turn of this prompt."""
         self._turn, self._counts = prompt_id, {}
 
     def fresh(self, kind: str) -> str:
-        """The id of the next message of this kind."""
+        """Return the id of the next message of this kind."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         named = (self._session_id, self._turn, str(count))
         return _lasting(_LETTERS[kind], *(one.encode("utf-8", "replace") for one in named))
 
     def begin_past(self) -> None:
-        """Everything is told from the start."""
+        """Start to replay the history from its beginning."""
         if self._before is None:
             self._before = self._turn, self._counts
         self.begin_turn(_NO_PROMPT)
 
     def end_past(self, *, is_whole: bool) -> None:
-        """All of it was told, or not."""
+        """End the replay, whether or not it was complete."""
         if self._before is None:
             return
         turn, counts = self._before
@@ -152,7 +152,7 @@ class MessageIds:
             for kind, count in counts.items():
                 self._counts[kind] = max(count, self._counts.get(kind, 0))
         elif counts or turn != self._start or not is_whole:
-            # The past did not come as far as it had been.
+            # The replay ended before the known end of the history.
             self._turn, self._counts = turn, counts
 
 
@@ -162,7 +162,7 @@ def _lasting(letter: str, *parts: bytes) -> str:
 
 
 def _beginning(blocks: list[Json]) -> bytes:
-    """What a message begins with: its first line of text, else its first block."""
+    """Return how a message begins: its first line of text, or else its first block."""
     line = next(filter(None, map(first_line, blocks)), None)
     begins = encode(blocks[:1]) if line is None else line.encode("utf-8", "replace")
     return sha256(begins).digest()[:16]
@@ -173,6 +173,6 @@ def _text_size(blocks: list[Json]) -> int:
 
 
 def first_line(block: Json) -> str:
-    """The first line of a text block with anything in it; empty for other blocks."""
+    """Return the first line of a text block that is not blank; empty for other blocks."""
     text: str = block["text"] if block.get("type") == "text" else ""
     return text.strip().partition("\n")[0].rstrip()

@@ -19,7 +19,7 @@ from accord.translate.v1_agent.turns import Turns
 from accord.translate.v1_agent.updates import Updates
 
 MCP_MESSAGE: Final = "mcp/message"
-# Notifications of the same shape in both versions: who sends them, and to whom.
+# Notifications of the same form in both versions, with their sender and receiver.
 PASSED_ON: Final = (
     (AGENT, CLIENT, "elicitation/complete"),
     (AGENT, CLIENT, "auth/status_update"),
@@ -28,7 +28,7 @@ PASSED_ON: Final = (
 
 
 class V1Agent(Core):
-    """See above; `host` names what this machine serves to the agent: "fs", "terminal"."""
+    """The translator; `host` names the services of this machine for the agent: "fs", "terminal"."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class V1Agent(Core):
         ]
 
     def ended(self, why: str) -> Outs:
-        """The agent is gone: what it worked on has failed."""
+        """Fail the open turns: the agent is gone."""
         self._timers.clear()
         outs: list[Out] = []
         for session in self.sessions.values():

@@ -1,4 +1,4 @@
-"""What the agent asks the user: permissions and elicitations.
+"""Requests of the agent to the user: permissions and elicitations.
 
 While the session has nothing else to do than wait for an answer it `requires_action`.
 
@@ -36,19 +36,19 @@ from accord.translate.v1_agent.turns import Turns
 
 ASK_PERMISSION: Final = "session/request_permission"
 UNTITLED: Final = "Permission required"
-# v2 wants at least one option.  The agent did not offer this one, and choosing it is a refusal.
+# v2 requires an option.  The agent did not offer this one, and choosing it is a refusal.
 NO_OPTION: Final[Json] = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
 CANCELLED: Final[Json] = {"outcome": {"outcome": "cancelled"}}
 ALLOWING: Final = frozenset({"allow_once", "allow_always"})
 ResultFor: TypeAlias = Callable[[Question, Answer], Answer]
 OnAnswer: TypeAlias = Callable[[Question, Answer], Outs]
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
-# Where the choices of a property stand.
+# The keys that have the choices of a property.
 CHOICES: Final = ("enum", "oneOf")
 
 
 def form_to_v2(params: Json) -> None:
-    """Fill in what v1 may leave out, and take out what v2 does not allow."""
+    """Convert a form to v2: add what v1 may leave out, remove what v2 does not allow."""
     schema = params.get("requestedSchema")
     if params.get("mode") != "form" or not isinstance(schema, dict):
         return
@@ -78,7 +78,7 @@ def _is_empty(items: Json) -> bool:
 
 
 def answer_to_v1(answer: Answer) -> Answer:
-    """What the user did; an action that v1 does not know is the same as closing the form."""
+    """Convert the user's answer to v1; an action that v1 lacks becomes closing the form."""
     if isinstance(answer, Failure):
         return answer
     result: Json = answer.result
@@ -137,7 +137,7 @@ class Questions:
         content: list[Json] = call.get("content", [])
         left = [one for one in content if kept(one, OFFICIAL).get("prompt") is not True]
         if len(left) < len(content):
-            # The title and description of the question, which stand beside it again.
+            # The title and description of the request, which are outside the tool call again.
             call["content"] = left
             if not left:
                 del call["content"]
@@ -159,7 +159,7 @@ class Questions:
                 outcome["optionId"] = originals[chosen]
                 return Result(0, {**_result(answer), "outcome": outcome})
             if chosen is None and refusal in originals and not question.withdrawn:
-                # An agent that hears `cancelled` may end its turn, which nobody has asked for.
+                # An agent may end its turn for `cancelled`, although the turn goes on.
                 selected: Json = {"outcome": "selected", "optionId": originals[refusal]}
                 return Result(0, {**_result(answer), "outcome": selected})
             return Result(0, {**_result(answer), **_cancelled()})
@@ -191,14 +191,14 @@ class Questions:
         )
 
     def _scope(self, params: Json) -> str | None:
-        """Leave one scope of an elicitation: its session, which is returned, or its request."""
+        """Keep one scope of an elicitation: its session, which is returned, or its request."""
         if "sessionId" in params:
             params.pop("requestId", None)
             return str(params["sessionId"])
         key: Any = params["requestId"]
         for session in self._core.sessions.values():
             if session.turn is not None and session.turn.agent_key == key:
-                # The client's prompt may be answered already, so that it can no longer be named.
+                # The client's prompt may be answered already and cannot be named any more.
                 del params["requestId"]
                 params["sessionId"] = session.id
                 return session.id
@@ -227,7 +227,7 @@ class Questions:
         then: OnAnswer,
         dropped: Callable[[], Outs] = lambda: NOTHING,
     ) -> Outs:
-        """Ask the client something that a request of the agent needs an answer to.
+        """Send the client a request that a request of the agent depends on.
 
         `given_up` is what the agent is told, and `dropped` says what else is, where nobody will
         answer.  Only method and params of `asked` count.
@@ -272,7 +272,7 @@ def _result(answer: Answer) -> Json:
 
 
 def _unique(options: list[Json]) -> tuple[list[Json], dict[str, str]]:
-    """The options with ids of their own, and by these the ids that the agent gave them."""
+    """Give the options unique ids; also return the agent's id for each."""
     if not options:
         return [dict(NO_OPTION)], {}
     originals: dict[str, str] = {}

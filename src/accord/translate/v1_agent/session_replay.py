@@ -21,7 +21,7 @@ from accord.translate.v1_agent.message_ids import USER_CHUNK, MessageIds, Prompt
 MESSAGE_BYTES_MAX: Final = 1024 * 1024
 LOG_BYTES_MAX: Final = 1024 * 1024
 
-# By the kind of a piece: the kind of what it belongs to, the name of its id, and the empty content.
+# By the kind of a chunk: the kind of its message, the key of the id, and the empty content.
 _EMPTY: Final[dict[str, tuple[str, str, Json]]] = {
     USER_CHUNK: ("user_message", "messageId", {"content": []}),
     "agent_message_chunk": ("agent_message", "messageId", {"content": []}),
@@ -32,7 +32,7 @@ _PIECES: Final = {whole: piece for piece, (whole, _, _) in _EMPTY.items()}
 
 
 class Log:
-    """The updates that a client would need to show the session again; the oldest go first."""
+    """The updates that a client needs to show the session again; the oldest are dropped first."""
 
     __slots__ = ("_bytes", "_entries")
 
@@ -48,16 +48,16 @@ class Log:
             self._bytes -= len(self._entries.popleft())
 
     def copy(self) -> Log:
-        """The same past for another session."""
+        """Return the same history for another session."""
         return Log(self._entries)
 
     def replay(self) -> list[Json]:
-        """Everything that was kept, in order."""
+        """Return the kept updates in order."""
         return [to_python(entry) for entry in self._entries]
 
 
 class Replay:
-    """One past on its way to the client.
+    """One history that is replayed to the client.
 
     Guards: before the first piece of anything it is said to be empty; a message of the user is
     said whole as soon as something else comes, or when it is too long to wait for the rest of it.
@@ -69,21 +69,21 @@ class Replay:
         self._prompts = prompts
         self._messages = messages
         self._said: set[tuple[str, Any]] = set()
-        # The user's message that is under way: its id in the agent's words, and its blocks, as
-        # they came up to the first with text, and all of them put together.
+        # The current user message: the agent's id for it, and its blocks, as
+        # they came up to the first with text, and all of them joined.
         self._user: tuple[Any, list[Json], list[Json]] | None = None
         self._bytes = 0
-        # The id of that message in ours, once it is whole.
+        # Our id for that message, once it is complete.
         self._user_id: str | None = None
 
     def add(self, update: Json) -> list[Json]:
-        """The next update in v2's form, as what the client is told now."""
+        """Add the next update, in v2's form; return the updates to send now."""
         if update["sessionUpdate"] == USER_CHUNK:
             return self._add_user(update.get("messageId"), update["content"])
         return [*self.rest(), *self.whole(update)]
 
     def whole(self, update: Json) -> list[Json]:
-        """An update whose ids are right already."""
+        """Add an update that already has its ids."""
         kind: str = update["sessionUpdate"]
         empty = _EMPTY.get(kind)
         if empty is None:
@@ -101,7 +101,7 @@ class Replay:
         return [{"sessionUpdate": whole, name: update[name], **content}, update]
 
     def rest(self) -> list[Json]:
-        """The user's message that has waited for more."""
+        """Return the updates of the user message that waited for more chunks."""
         if self._user is None:
             return []
         self.begin_turn()
@@ -110,7 +110,7 @@ class Replay:
         return [{"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}]
 
     def begin_turn(self) -> None:
-        """Something else follows the user's message, which is whole: it began a turn."""
+        """Complete the user message, since another update follows: it began a turn."""
         if self._user is not None:
             self._begin(self._user[1])
 
@@ -141,7 +141,7 @@ class Replay:
     def _begins_another(
         self, user: tuple[Any, list[Json], list[Json]], message_id: Any, block: Json
     ) -> bool:
-        """Whether a block is not of the message that is under way; if it is, it is counted."""
+        """Whether a block begins another message; otherwise it is counted for the current one."""
         known, first, blocks = user
         if known != message_id:
             return True

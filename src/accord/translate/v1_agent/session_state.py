@@ -1,4 +1,4 @@
-"""What the adapter knows of its sessions, how much of it is kept, and its words to the client.
+"""The state of the adapter's sessions, its bounds, and the messages to the client.
 
 Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_CALLS_KEPT` tool
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
@@ -45,12 +45,12 @@ from accord.translate.message import (
 from accord.translate.v1_agent.message_ids import USER_CHUNK, MessageIds, PromptIds
 from accord.translate.v1_agent.session_replay import Log, Replay
 
-# Not part of what a client needs to show a session again: told now and never again, or said by
+# Not needed to show a session again: these updates are sent once, or their content is in
 # the answer to `session/resume`.
 NOT_HISTORY: Final = frozenset(
     {"notice", "state_update", "config_option_update", "available_commands_update"}
 )
-# How v1 agents say that they do not know a session, whatever number they give it.
+# How v1 agents say that a session is unknown, with whatever error code.
 NO_SUCH_SESSION: Final = (
     "session not found",
     "session_not_found",
@@ -72,7 +72,7 @@ REQUIRES_ACTION: Final = "requires_action"
 
 
 class Past(Enum):
-    """What becomes of the history that an agent sends while it loads a session."""
+    """The use of the history that an agent sends while it loads a session."""
 
     SHOWN = "shown"
     SUPPRESSED = "suppressed"
@@ -80,7 +80,7 @@ class Past(Enum):
 
 @dataclass(slots=True)
 class Prompt:
-    """A prompt of the client: what it said, and the same as the agent is to be asked."""
+    """A prompt of the client: its content, and the same in the form for the agent."""
 
     key: Key
     blocks: list[Json]
@@ -104,20 +104,20 @@ class Turn:
 
 @dataclass(slots=True)
 class Question:
-    """A request of the agent that waits for the user, and what it is told if nobody will answer."""
+    """A request of the agent that waits for the user, and the answer if there will be none."""
 
     given_up: Answer
     client_key: Key
-    # What else is said then.
+    # Further messages that are sent then.
     dropped: Callable[[], Sequence[Out]]
-    # The agent itself has taken it back.
+    # The agent has cancelled the request.
     withdrawn: bool = False
     settled: bool = False
 
 
 @dataclass(slots=True)
 class ToolCall:
-    """What has to be remembered of a tool call."""
+    """The remembered part of a tool call."""
 
     title: str | None = None
     status: str = "pending"
@@ -144,7 +144,7 @@ class Session:
     child: bool = False
     past: Past | None = None
     replay: Replay | None = None
-    # Answers the request that resumed it, which waits a moment for what belongs to the answer.
+    # Answers the request that resumed the session, once its updates have come.
     answering: Callable[[], Sequence[Out]] | None = None
     log: Log | None = None
     # The turn, and what waits for it to end.
@@ -159,21 +159,21 @@ class Session:
     message_id: str = ""
     tool_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     running_tools: set[str] = field(default_factory=set[str])
-    # Those that were told of since the last turn began.
+    # Those with an update since the last turn began.
     turn_calls: set[str] = field(default_factory=set[str])
     terminals: dict[str, None] = field(default_factory=dict[str, None])
-    # What can be set, in the form of v2 where the agent told it and in v1's where it is made up
+    # The options: in v2's form if the agent listed them, in v1's if they are made from modes
     # or cannot be listed.
     options: list[Json] = field(default_factory=list[Json])
     unlisted: list[Json] = field(default_factory=list[Json])
     modes: Json | None = None
     models: Json | None = None
     commands: bytes | None = None
-    # Whether the agent has told its commands since it was last asked to open the session.
+    # Whether the agent has listed its commands since it was last asked to open the session.
     commands_told: bool = False
 
     def fresh_message(self, kind: str) -> str:
-        """A message begins that the agent gave no id."""
+        """Begin a message without an id of the agent, and return our id for it."""
         if self.replay is not None and kind != USER_CHUNK:
             self.replay.begin_turn()
         self.message_kind = kind
@@ -181,7 +181,7 @@ class Session:
         return self.message_id
 
     def seen(self, call: Json) -> ToolCall:
-        """Remember a tool call by what a patch of v2 says about it."""
+        """Remember a tool call from a patch of v2."""
         tool_call_id: str = call["toolCallId"]
         known = self.tool_calls.get(tool_call_id)
         if known is None:
@@ -206,23 +206,23 @@ class Session:
         return known
 
     def shows(self, terminal_id: str) -> None:
-        """A terminal of the host belongs to this session."""
+        """Note a terminal of the host that belongs to this session."""
         self.terminals[terminal_id] = None
         if len(self.terminals) > TERMINALS_KEPT:
             del self.terminals[next(iter(self.terminals))]
 
     def remember_commands(self, commands: list[Json]) -> None:
-        """The commands that there are now."""
+        """Note the current commands."""
         self.commands = encode(commands)
         self.commands_told = True
 
     @property
     def told_commands(self) -> list[Json] | None:
-        """The commands that the agent told last; None if it told none."""
+        """Return the commands that the agent listed last; None if it listed none."""
         return None if self.commands is None else to_python(self.commands)
 
     def begin_past(self, past: Past) -> None:
-        """The agent is about to tell everything from the start."""
+        """Prepare for a replay of the whole history."""
         self.past = past
         self.prompts.begin_past()
         self.messages.begin_past()
@@ -233,8 +233,8 @@ class Session:
         self.running_tools.clear()
 
     def end_past(self, *, is_whole: bool) -> list[Json]:
-        """The agent has told everything, or will not; what was not said yet."""
-        # Two may have asked for it at once.
+        """End the replay, complete or not; return the updates that are not sent yet."""
+        # Two requests may have asked for it at once.
         rest = [] if self.replay is None else self.replay.rest()
         if is_whole:
             self.prompts.end_past()
@@ -245,19 +245,19 @@ class Session:
 
     @property
     def may_ask(self) -> bool:
-        """Whether there is a client to be asked something about it, which has not stopped it."""
+        """Whether the client can be asked: it has the session open and has not stopped it."""
         stopped = self.cancelled if self.turn is None else self.turn.cancelled
         return (self.open or self.child) and not self.closing and not stopped
 
     @property
     def snapshot(self) -> Json:
-        """The state as an object of its own."""
+        """Return a copy of the state."""
         return {"state": self.state}
 
 
 @dataclass(slots=True)
 class Abilities:
-    """What the v1 agent can do, as far as v2 takes it for granted or we have to see to it."""
+    """The abilities of the v1 agent that v2 takes for granted or that we must replace."""
 
     load: bool = False
     resume: bool = False
@@ -277,7 +277,7 @@ class Core(Adapter):
     ) -> None:
         super().__init__(surroundings, strict=strict, unstable=unstable)
         self.can = Abilities()
-        # What becomes of an update of a session that is not known.
+        # Handles an update of an unknown session.
         self.on_unknown: Callable[[Json], Outs] = lambda _: NOTHING
         self.sessions: dict[str, Session] = {}
         self._timers: dict[tuple[str, str], tuple[float, Callable[[], Outs]]] = {}
@@ -287,7 +287,7 @@ class Core(Adapter):
     def new_session(
         self, session_id: str, cwd: str, roots: list[str], *, is_known: bool = False
     ) -> Session:
-        """Begin to know a session; one of that id that was known is forgotten.
+        """Add a session; a known one with that id is forgotten.
 
         `is_known`: nothing was said in it before.
 
@@ -320,13 +320,13 @@ class Core(Adapter):
         )
 
     def child_of(self, parent: Session, session_id: str) -> None:
-        """A session that the agent began inside another one."""
+        """Add a session that the agent began inside another one."""
         if session_id not in self.sessions:
             child = self.new_session(session_id, parent.cwd, list(parent.roots))
             child.open, child.child = False, True
 
     def open_session(self, session_id: str) -> Session:
-        """The session that a request of the client names.
+        """Return the session that a request of the client names.
 
         Raises:
             CannotTranslate: it is not open.
@@ -339,17 +339,17 @@ class Core(Adapter):
     # ---- to the client
 
     def tell(self, session: Session, update: Json) -> Out:
-        """An update of a session, which its log gets too."""
+        """Make an update for the client, and add it to the session's log."""
         if session.log is not None and update["sessionUpdate"] not in NOT_HISTORY:
             session.log.add(update)
         return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
 
     def fail(self, key: Key, failure: Failure, session_id: Any = None) -> Out:
-        """The agent's error as the answer to the client's request about a session."""
+        """Answer the client's request about a session with the agent's error."""
         return CLIENT, session_failure(failure, session_id)._replace(key=key)
 
     def pass_to_agent(self, request: Request) -> Outs:
-        """Ask the agent the same; an error is about the session that the params name, if any."""
+        """Forward a request to the agent; an error is about the session in the params, if any."""
         session_id = request.params.get("sessionId")
 
         def then(answer: Answer) -> Outs:
@@ -362,32 +362,32 @@ class Core(Adapter):
         ]
 
     def request_behind(self, agent_key: Any) -> Key | None:
-        """The client's open request that we asked the agent something for."""
+        """Return the client's open request for which we sent this request to the agent."""
         asked = self._asked.get((AGENT, agent_key))
         origin = None if asked is None else asked[1]
         return None if origin is None else origin[1]
 
     def cancelled_by(self, side: Side, key: Any) -> Outs:
-        """`$/cancel_request` of a side follows its request to the other one."""
+        """Forward `$/cancel_request` of a side to where its request went."""
         return self._cancelled(side, key)
 
     # ---- time
 
     @property
     def wake_at(self) -> float | None:
-        """The first of the timers."""
+        """When the first timer is due."""
         return min((when for when, _ in self._timers.values()), default=None)
 
     def later(self, session: Session, name: str, seconds: float, do: Callable[[], Outs]) -> None:
-        """Do something about a session then, in place of what had that name."""
+        """Start a timer of a session, in place of one with the same name."""
         self._timers[session.id, name] = (self.around.now() + seconds, do)
 
     def never(self, session: Session, name: str) -> None:
-        """What had that name will not be done."""
+        """Stop the timer with this name."""
         self._timers.pop((session.id, name), None)
 
     def due(self) -> Outs:
-        """Do everything whose time has come."""
+        """Run the timers that are due."""
         now = self.around.now()
         ready = sorted((when, key) for key, (when, _) in self._timers.items() if when <= now)
         calls = [self._timers.pop(key)[1] for _, key in ready]
@@ -402,7 +402,7 @@ def not_found(session_id: Any) -> CannotTranslate:
 
 
 def session_failure(failure: Failure, session_id: Any) -> Failure:
-    """The failure with v2's number and data where it means that there is no such session."""
+    """Give a failure that means an unknown session v2's code and data."""
     if session_id is None or failure.code == AUTH_REQUIRED or not _is_missing(failure):
         return failure
     data = failure.data if isinstance(failure.data, dict) else {}
@@ -414,7 +414,7 @@ def session_failure(failure: Failure, session_id: Any) -> Failure:
 
 def _is_missing(failure: Failure) -> bool:
     if failure.code == RESOURCE_NOT_FOUND:
-        # A file or another resource that is missing says which one it is.
+        # The error for a missing file or other resource names it.
         return not isinstance(failure.data, dict) or "uri" not in failure.data
     said = failure.message.lower()
     return any(words in said for words in NO_SUCH_SESSION)

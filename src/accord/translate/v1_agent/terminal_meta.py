@@ -15,7 +15,7 @@ from accord.translate.v1_agent.session_state import Session
 
 
 def shown_terminals(session: Session, update: Json) -> list[Json]:
-    """The updates of terminals that a tool call brings with it, in order."""
+    """Return the updates of terminals in the metadata of a tool call, in order."""
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []

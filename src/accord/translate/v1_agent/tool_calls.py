@@ -1,4 +1,4 @@
-"""Tool calls of the agent as v2's upserts, with what they show.
+"""Tool calls of the agent as v2's upserts, with their content.
 
 A null of v1 says nothing, where v2's clears, so nulls are left out.  A diff becomes a git patch
 and keeps its two texts.  A terminal is shown only if this adapter runs it: v1's belong to the
@@ -28,10 +28,10 @@ NULLABLE: Final = (
     "name",
     "_meta",
 )
-# Of so many diffs, none of which is larger than that, the patch is known.
+# How many diffs are cached with their patch, and how large one may be.
 DIFFS_KEPT: Final = 8
 DIFF_CHARS_KEPT: Final = 256 * 1024
-# Statuses of the draft that are a failure in v1 and none in v2.
+# Statuses of the draft that are failures in v1 and `cancelled` in v2.
 STOPPED: Final = ("denied", "cancelled")
 KNOWN_CONTENT: Final = frozenset({"content", "diff", "terminal"})
 
@@ -44,7 +44,7 @@ def _is_cleared(value: Any) -> bool:
     return value is None
 
 
-# What v2 can say of a tool call and v1 cannot.  Its capabilities are not among it: nobody here
+# Fields of a tool call that only v2 has.  Its capabilities are not among them, since nothing here
 # could serve `tool_call/cancel`.
 KEPT: Final[dict[str, Check]] = {
     "status": _is_word,
@@ -57,14 +57,14 @@ KEPT: Final[dict[str, Check]] = {
 
 
 class ToolCalls:
-    """Translates tool calls and counts what is lost of them."""
+    """Translates tool calls and counts what is lost."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._diffs: dict[tuple[str, str | None, str], bytes] = {}
 
     def to_v2(self, session: Session, call: Json) -> None:
-        """A tool call, or a patch of one, in place."""
+        """Convert a tool call, or a patch of one, in place."""
         if None in call.values():
             for name in NULLABLE:
                 if name in call and call[name] is None:
@@ -82,7 +82,7 @@ class ToolCalls:
                     keep(location, OFFICIAL, "line", 0)
         if "_meta" in call:
             if call.get("status") == "failed" and kept(call, DRAFT).get("status") in STOPPED:
-                # A draft agent behind a bridge said so; v1 has no word for it.
+                # The status of a draft agent behind a bridge; v1 lacks it.
                 call["status"] = "cancelled"
             restore(call, KEPT)
 
@@ -92,7 +92,7 @@ class ToolCalls:
         for item in content:
             told = kept(item, OFFICIAL) if "_meta" in item else {}
             if is_whole and told.get("continues") is True:
-                # The diff before it says it as well.
+                # The diff before it has the same content.
                 continue
             raw = told.get("raw")
             if isinstance(raw, dict) and self._may_stand(session, raw):
@@ -133,7 +133,7 @@ class ToolCalls:
             keep(item, OFFICIAL, name, text)
 
     def _patched(self, path: str, old: str | None, new: str) -> bytes:
-        """The diff of two texts.  Agents send it again with every change of the call."""
+        """Convert the diff of two texts.  Agents send it again with every change of the call."""
         key = (path, old, new)
         found = self._diffs.pop(key, None) or encode(wire_diff(diff_of(path, old, new)))
         if len(new) + len(old or "") <= DIFF_CHARS_KEPT:
@@ -153,7 +153,7 @@ class ToolCalls:
 
 
 def _is_diff(value: Json) -> bool:
-    """A diff of v2, in which there may be operations that only a later version knows."""
+    """Whether this is a diff of v2; it may have operations of a later version."""
     from accord.schema import v2
 
     notes: list[str] = []

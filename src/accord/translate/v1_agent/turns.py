@@ -59,14 +59,14 @@ SILENCE: Final = 2.0
 WORK: Final = frozenset(
     {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"}
 )
-# What an agent has to offer for blocks of a type.
+# The capability that a type of block needs.
 NEEDED: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-# Names that mean something on a state of v2, and nothing on the result of a v1 prompt.
+# Keys that a state of v2 has and the result of a v1 prompt does not.
 MEANT_OTHERWISE: Final = frozenset({"sessionUpdate", "state", "error", "background"})
 
 
 class Turns:
-    """The prompts of every session, and the state that it is in."""
+    """The prompts and the state of every session."""
 
     def __init__(self, core: Core, on_stopped: Callable[[Session], Outs]) -> None:
         """`on_stopped` is called when a session that is being closed has no turn any more."""
@@ -97,7 +97,7 @@ class Turns:
         for block in blocks:
             needed = NEEDED.get(block["type"])
             if needed is not None and needed not in self._core.can.prompt:
-                # Not advertised, and an agent that cannot read it may take it for nothing.
+                # Not advertised: an agent that cannot read the block might ignore it.
                 raise CannotTranslate(
                     INVALID_PARAMS,
                     f"this agent does not accept {block['type']!r} content",
@@ -126,7 +126,7 @@ class Turns:
         return [(to, asked)]
 
     def insert(self, session: Session) -> Outs:
-        """The prompt has a place in the conversation now, if it had none."""
+        """Insert the prompt into the conversation, unless it is there already."""
         turn = session.turn
         if turn is None or turn.inserted:
             return NOTHING
@@ -143,7 +143,7 @@ class Turns:
         ]
 
     def is_echo(self, session: Session, block: Json) -> bool:
-        """Whether a block is the agent's own echo of its prompt, which the client has already."""
+        """Whether a block is the agent's own echo of the prompt, which the client has already."""
         turn = session.turn
         if turn is None or session.past is not None or not turn.expected:
             return False
@@ -161,7 +161,7 @@ class Turns:
 
     def _ended(self, session: Session, turn: Turn, answer: Answer) -> Outs:
         if session.turn is not turn:
-            # The session was closed without waiting any longer.
+            # The session was closed before the agent answered.
             return NOTHING
         outs: list[Out] = []
         if isinstance(answer, Failure) and not turn.inserted:
@@ -169,7 +169,7 @@ class Turns:
             outs.append(self._core.fail(turn.prompt.key, answer, session.id))
             session.turn = None
             if session.state != IDLE:
-                # Work of the agent's own went on before.
+                # The agent was already working on its own.
                 self._listen(session)
         else:
             outs += self.insert(session)
@@ -188,9 +188,9 @@ class Turns:
         return outs
 
     def _stop_tools(self, session: Session) -> Outs:
-        """v1 agents leave them as they were, so it would not be known that they have ended.
+        """End the open tool calls: v1 agents leave them as they were after a cancel.
 
-        Those of turns before are left alone: they are not what was cancelled.
+        Those of earlier turns are unchanged, since their turns were not cancelled.
         """
         outs: list[Out] = []
         for tool_call_id, call in session.tool_calls.items():
@@ -214,7 +214,7 @@ class Turns:
     # ---- states
 
     def enter(self, session: Session, state: str) -> Out:
-        """Tell the client of a state."""
+        """Enter a state and report it to the client."""
         session.state = state
         return self._core.tell(session, {"sessionUpdate": "state_update", "state": state})
 
@@ -227,7 +227,7 @@ class Turns:
         return NOTHING if state == session.state else [self.enter(session, state)]
 
     def noticed(self, session: Session, kind: str, update: Json) -> Outs:
-        """Something came while no prompt is open."""
+        """Take notice of an update while no prompt is open."""
         if session.child:
             return NOTHING
         is_work = kind in WORK or (
@@ -237,7 +237,7 @@ class Turns:
         return self.work(session) if is_work or session.state != IDLE else NOTHING
 
     def work(self, session: Session) -> Outs:
-        """The agent does something of its own, or still does."""
+        """Note that the agent works on its own."""
         self._listen(session)
         return [self.enter(session, RUNNING)] if session.state == IDLE else NOTHING
 
@@ -251,7 +251,7 @@ class Turns:
         return self.rest(session)
 
     def rest(self, session: Session) -> Outs:
-        """The work of the agent's own is over."""
+        """End the agent's own work."""
         reason = "cancelled" if session.cancelled else "end_turn"
         session.cancelled = False
         session.approvals.clear()
@@ -274,7 +274,7 @@ class Turns:
         return [(CLIENT, _cancelled(key)) for key in held]
 
     def stop(self, session: Session, params: Json) -> Outs:
-        """Have the agent stop what it does, and settle what waits for the user."""
+        """Ask the agent to stop, and settle the requests that wait for the user."""
         if session.turn is not None:
             session.turn.cancelled = True
         else:
@@ -284,7 +284,7 @@ class Turns:
         return [told, *self.drop_questions(session)]
 
     def drop_questions(self, session: Session) -> Outs:
-        """Tell both sides that the answers are not needed any more."""
+        """Cancel the open requests to the user on both sides."""
         outs: list[Out] = []
         for question in session.questions.values():
             question.settled = True
@@ -319,7 +319,7 @@ class Turns:
         }
         session.state = IDLE
         outs.append(self._core.tell(session, {**_idle("error"), "error": error}))
-        # A peer that is gone needs no answers.
+        # No answers: the peer is gone.
         return [out for out in outs if out[0] is CLIENT]
 
     def abandon(self, session: Session) -> Outs:
@@ -334,7 +334,7 @@ def _idle(reason: str) -> Json:
 
 
 def _end_of(turn: Turn, answer: Answer) -> Json:
-    """The agent's answer to a prompt as the state that ends the work."""
+    """Convert the agent's answer to a prompt to the state that ends the turn."""
     if isinstance(answer, Failure):
         if turn.cancelled:
             return _idle("cancelled")

@@ -1,4 +1,4 @@
-"""What the agent reports, update by update, in v2's form.
+"""Converts the agent's updates to v2.
 
 This is the hot path: a chunk is changed in place, and costs a few lookups.
 
@@ -27,7 +27,7 @@ from accord.translate.v1_agent.turns import Turns
 
 MAIN_PLAN: Final = "main"
 TOOL_CALLS: Final = ("tool_call", "tool_call_update")
-# The current state of a session, which a client needs even if it does not want the past.
+# The current state of a session, which a client needs even without the history.
 PRESENT: Final = frozenset(
     {
         "available_commands_update",
@@ -47,7 +47,7 @@ RFC_3339: Final = re.compile(
 
 
 def commands_to_v2(holder: Json) -> list[Json]:
-    """The commands that an update lists, which is left without them; what is dropped it keeps."""
+    """Remove the commands from an update and convert them; dropped data is kept in its metadata."""
     found: dict[str, Json] = {}
     dropped: list[Json] = []
     for command in holder.pop("availableCommands"):
@@ -77,7 +77,7 @@ def _command_to_v2(command: Json, plain: str) -> Json:
 
 
 def _is_tagged(value: Json) -> bool:
-    """Of a type that v1 does not have."""
+    """Whether this is of a type that v1 does not have."""
     return is_text(value.get("type")) and value["type"] not in ("command", "text")
 
 
@@ -88,7 +88,7 @@ def _is_other(value: Any) -> bool:
 
 
 def time_to_v2(holder: Json) -> None:
-    """`updatedAt` as RFC 3339; what is not a time is kept and left out."""
+    """Convert `updatedAt` to RFC 3339; a value that is not a time is kept in the metadata."""
     said: Any = holder.get("updatedAt")
     if not isinstance(said, str):
         return
@@ -110,7 +110,7 @@ def time_to_v2(holder: Json) -> None:
 
 
 class Updates:
-    """Everything that comes by `session/update`."""
+    """Translates the agent's `session/update`."""
 
     def __init__(self, core: Core, turns: Turns, options: Options, tool_calls: ToolCalls) -> None:
         self._core = core
@@ -144,7 +144,7 @@ class Updates:
         core.on_notification[AGENT, SESSION_UPDATE] = self.receive
 
     def receive(self, params: Json) -> Outs:
-        """The next update of the agent."""
+        """Take the next update of the agent."""
         session = self._sessions.get(params["sessionId"])
         if session is None:
             return self._core.on_unknown(params)
@@ -187,14 +187,14 @@ class Updates:
         return [*before, told, *self._turns.settle(session)]
 
     def _told(self, session: Session, updates: list[Json]) -> Outs:
-        """Updates of the present, or of the past with what has to be said before them."""
+        """Return the updates to send; what must come before a replayed one is added."""
         replay = session.replay
         if replay is not None:
             updates = [one for update in updates for one in replay.add(update)]
         return [self._core.tell(session, one) for one in updates]
 
     def _left_out(self, session: Session, update: Json) -> Outs:
-        """The past is not wanted; only its messages are counted, for later ids."""
+        """Count the messages of a history that is not replayed, for later ids."""
         replay = session.replay
         assert replay is not None
         kind: str = update["sessionUpdate"]
@@ -211,7 +211,7 @@ class Updates:
         return NOTHING
 
     def _before_answer(self, session: Session, params: Json) -> Outs:
-        """What comes right behind the agent's answer, while ours waits for what belongs to it."""
+        """Take an update that follows the agent's answer before ours is sent."""
         answering = session.answering
         assert answering is not None
         update: Json = params["update"]
@@ -221,7 +221,7 @@ class Updates:
             self._commands(session, update)
             return answering()
         if kind not in PRESENT:
-            # Something new: the client has to know the session.
+            # A new update: the client must know the session first.
             return [*answering(), *self.receive(params)]
         said = self._handlers[kind](session, update)
         return NOTHING if said is None else [self._core.tell(session, said)]
@@ -352,7 +352,7 @@ class Updates:
 
 
 def _is_other_plan(value: Any) -> bool:
-    """A plan of a type that v1 does not have."""
+    """Whether this is a plan of a type that v1 does not have."""
     if not isinstance(value, dict) or not is_text(value.get("type")):
         return False
     return value["type"] not in PLANS and is_text(value.get("planId"))

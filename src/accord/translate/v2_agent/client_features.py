@@ -1,4 +1,4 @@
-"""What the v1 client understands, and what all parts of this translator share.
+"""The features of the v1 client, and the context that all parts of this translator share.
 
 Must not know: messages, sessions, and how updates travel.
 """
@@ -27,7 +27,7 @@ class Features:
 
 @dataclass(slots=True)
 class TranslationContext:
-    """One for the whole connection; `features` are known when the client has introduced itself."""
+    """The context of a connection; `features` are known once the client has sent `initialize`."""
 
     around: Surroundings
     lost: Callable[[str], None]
@@ -39,13 +39,13 @@ class TranslationContext:
     """When a tool call has to be told again: by session and call."""
 
     def lose(self, holder: Json, name: str, value: Any, kind: str) -> None:
-        """Keep what v1 cannot carry on the nearest object, and count it."""
+        """Keep data that v1 has no field for in the nearest metadata, and count it."""
         keep(holder, OFFICIAL, name, value)
         self.lost(kind)
 
 
 def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json | None]:
-    """`_meta` of an entity after a patch by its keys, and what v1 is told: the whole of it.
+    """Patch the `_meta` of an entity by its keys; return all of it, for v1.
 
     Keys that the patch removes are told as null once, so that nobody keeps them.
     """
@@ -57,7 +57,7 @@ def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json
 
 
 def copied(value: Any) -> Any:
-    """A copy of a JSON value: the receiver of the original may change it."""
+    """Copy a JSON value, since the receiver of the original may change it."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):

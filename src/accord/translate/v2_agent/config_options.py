@@ -1,4 +1,4 @@
-"""Config options: v2's names in v1's, the option of category `mode` also as v1's modes.
+"""Config options of v2 for a v1 client; the option of category `mode` also becomes v1's modes.
 
 A client that cannot show on and off gets a choice of two values, which is on and off again when
 it is set.  An option of a type that v1 does not have is kept beside the list.
@@ -19,14 +19,14 @@ ON_OFF: Final = {"true": True, "false": False}
 
 
 class Options:
-    """The options of one session; guards which of them the client sees in another form."""
+    """The options of one session.  Guards: which of them the client sees in another form."""
 
     def __init__(self, context: TranslationContext) -> None:
         self._context = context
-        # By category, the first option that has it and is a choice.
+        # The first select option of each category.
         self._by_category: dict[str, Json] = {}
-        # The options as the client was told, and whether there are others that stand for what it
-        # has by other names.
+        # The options as the client knows them, and whether others replace some that it
+        # has under other names.
         self._shown: list[Json] = []
         self._are_made = False
         self._booleans: set[str] = set()
@@ -35,8 +35,8 @@ class Options:
     # ---- from the agent
 
     def opened(self, result: Json) -> None:
-        """The options in the answer that opens a session, and the modes beside them."""
-        # What v1 said before it became options.
+        """Convert the options in the answer that opens a session, and add the modes."""
+        # The modes and models of v1 before they became options.
         restore(result, {"modes": _are_modes, "models": _are_models})
         if "configOptions" in result:
             options = result["configOptions"] = self._list(result["configOptions"], result)
@@ -49,26 +49,26 @@ class Options:
             self._mode = result["modes"]["currentModeId"]
 
     def update(self, update: Json) -> Sequence[Json]:
-        """All options as they are now."""
+        """Convert the current list of options."""
         before = self._shown
         update["configOptions"] = self._list(update["configOptions"], update)
         changes = self.mode_changes()
         if self._are_made and self._shown == before:
-            # Only modes have changed, which v1 reports in an update of their own.
+            # Only the mode has changed, which v1 reports in its own update.
             return changes
         return [*changes, update]
 
     def set(self, result: Json) -> Sequence[Json]:
-        """The answer to setting one: the list, and the mode if it changed by that."""
+        """Convert the answer to setting an option: the list, and the mode if it has changed."""
         result["configOptions"] = self._list(result["configOptions"], result)
         return self.mode_changes()
 
     def mode_changes(self) -> Sequence[Json]:
-        """The new mode as v1 tells it, if there is one."""
+        """Return v1's update of the mode if it has changed."""
         modes = self._modes()
         mode = None if modes is None else modes["currentModeId"]
         if mode is None or self._mode in (None, mode):
-            # Of modes that it was never told, the client can make nothing.
+            # The client does not know modes that were never listed.
             return ()
         self._mode = mode
         return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
@@ -76,7 +76,7 @@ class Options:
     # ---- from the client
 
     def to_set(self, params: Json) -> Json:
-        """`session/set_config_option` in v2's form.
+        """Convert `session/set_config_option` to v2.
 
         Raises:
             CannotTranslate: a value for on and off that is neither.
@@ -93,7 +93,7 @@ class Options:
         return params
 
     def to_choose(self, params: Json, category: str, name: str) -> Json:
-        """Setting a mode or a model, as v2 does it.
+        """Convert the request that sets a mode or a model to v2.
 
         Raises:
             CannotTranslate: the session has none.
@@ -105,7 +105,7 @@ class Options:
         return {**params, "configId": option["configId"], "type": "id", "value": value}
 
     def mode_is(self, mode: str) -> None:
-        """The client knows the mode: it has set it."""
+        """Note the mode that the client has set."""
         self._mode = mode
 
     # ---- inside
@@ -132,7 +132,7 @@ class Options:
         return said
 
     def _restore(self, holder: Json, said: list[Json]) -> None:
-        """Choices without values, which only v1 allows."""
+        """Restore select options without values, which only v1 allows."""
         dropped = kept(holder, OFFICIAL).get("configOptions")
         if isinstance(dropped, list) and dropped and all(map(_is_choice, dropped)):
             left = take(holder, OFFICIAL)
@@ -148,7 +148,7 @@ class Options:
         if isinstance(category, str):
             self._by_category.setdefault(category, copied(option))
         if kept(option, OFFICIAL).get("made") is True:
-            # It is v1's modes or models, which the client has.
+            # The option stands for v1's modes or models, which the client has.
             self._are_made = True
         else:
             said.append(_renamed(option))

@@ -1,4 +1,4 @@
-"""`initialize`: who the client is and what it can do, in v2's words; the agent's answer in v1's.
+"""`initialize`: the client's name and capabilities in v2's form, the agent's answer in v1's.
 
 What the other version has no word for is kept on the params or on the result.
 """
@@ -13,7 +13,7 @@ from accord.translate.meta_store import OFFICIAL, keep, kept, taken
 from accord.translate.v2_agent.client_features import Features, TranslationContext
 
 UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
-# What v1's client says and v2's agent has no use for.
+# Capabilities of a v1 client that v2 does not have.
 CLIENT_ONLY_V1: Final = ("fs", "terminal", "session", "plan", "subagents")
 SESSION_UNSTABLE: Final = ("systemPrompt", "fork", "archive", "status", "title")
 PROMPT: Final = ("image", "audio", "embeddedContext")
@@ -21,7 +21,7 @@ PROMPT: Final = ("image", "audio", "embeddedContext")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the agent can do, as far as the client's requests depend on it."""
+    """The abilities of the agent that the client's requests depend on."""
 
     session: bool = False
     mcp: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class Offer:
 
 
 def features_of(capabilities: Json) -> Features:
-    """What a client that says this understands."""
+    """Read the features of a client from its capabilities."""
     session = _object(capabilities.get("session"))
     return Features(
         booleans=_is(_object(session.get("configOptions")), "boolean"),
@@ -42,7 +42,7 @@ def features_of(capabilities: Json) -> Features:
 
 
 def introduction_to_v2(params: Json, context: TranslationContext) -> Json:
-    """The client's `initialize` as v2's client sends it; the features are known from here on."""
+    """Convert the client's `initialize` to v2, and set the features."""
     capabilities: Json = params.pop("clientCapabilities", None) or {}
     info = params.pop("clientInfo", None)
     context.features = features_of(capabilities)
@@ -59,7 +59,7 @@ def introduction_to_v2(params: Json, context: TranslationContext) -> Json:
 
 
 def offer_of(result: Json) -> Offer:
-    """What the agent offers."""
+    """Read the abilities of the agent from its answer."""
     session = _object(result.get("capabilities")).get("session")
     login = bool(result.get("authMethods"))
     if not isinstance(session, dict):
@@ -69,7 +69,7 @@ def offer_of(result: Json) -> Offer:
 
 
 def introduction_to_v1(result: Json, context: TranslationContext, *, unstable: bool) -> Json:
-    """The agent's answer as v1's agent gives it."""
+    """Convert the agent's answer to v1."""
     capabilities: Json = result.pop("capabilities", None) or {}
     methods: list[Json] = result.get("authMethods") or []
     said: Json = {"loadSession": True}
@@ -111,7 +111,7 @@ def _session_to_v1(
 
 
 def _flags(capabilities: Json, names: tuple[str, ...]) -> Json:
-    """Objects as flags; what is attached to them stays."""
+    """Convert marker objects to flags; their metadata is kept."""
     flags: Json = {name: _is(capabilities, name) for name in names}
     if isinstance(capabilities.get("_meta"), dict):
         flags["_meta"] = capabilities["_meta"]
@@ -119,7 +119,7 @@ def _flags(capabilities: Json, names: tuple[str, ...]) -> Json:
 
 
 def _put_aside(capabilities: Json, names: tuple[str, ...], holder: Json) -> None:
-    """What is not stable is not said unless somebody asked for that."""
+    """Remove unstable capabilities unless they were switched on."""
     for name in names:
         if name in capabilities:
             keep(holder, OFFICIAL, name, capabilities.pop(name))
@@ -135,7 +135,7 @@ def _methods_to_v1(methods: list[Json], result: Json, context: TranslationContex
             continue
         method["id"] = method.pop("methodId")
         if kind == "agent":
-            # v1 says it by saying nothing.
+            # In v1 the missing key means the same.
             del method["type"]
         elif isinstance(method.get("env"), list):
             method["env"] = {one["name"]: one["value"] for one in method["env"]}

@@ -1,4 +1,4 @@
-"""MCP servers that the client names, in v2's form: the commands of those on stdio are absolute."""
+"""MCP servers of the client in v2's form, where the commands of stdio servers are absolute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
 def servers_to_v2(servers: Sequence[Json], offer: Offer, around: Surroundings) -> list[Json]:
-    """Every server as v2 names it.
+    """Convert all servers to v2.
 
     The protocol wants a path where many clients send `npx`, so that a bare name is looked for,
     with a warning.

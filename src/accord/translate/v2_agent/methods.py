@@ -1,4 +1,4 @@
-"""A v2 agent behind a v1 client: every method of v1, and what each becomes.
+"""A v2 agent behind a v1 client: the translation of each method of v1.
 
 Outside this is a v1 agent, inside a v2 client.  The parts of a session say its updates; here is
 what is asked and answered, in both directions.
@@ -53,7 +53,7 @@ from accord.translate.v2_agent.permissions_and_forms import (
 from accord.translate.v2_agent.sessions import Session, Sessions
 
 SET_OPTION: Final = "session/set_config_option"
-# The same in both versions, but for the capability that they hang on.
+# Methods that are the same in both versions, except for the capability that they need.
 ALIKE_UNSTABLE: Final = (
     "session/unarchive",
     "session/set_title",
@@ -62,7 +62,7 @@ ALIKE_UNSTABLE: Final = (
     "providers/set",
     "providers/disable",
 )
-# Without a way to log in there is neither.
+# Without a login method there is neither.
 LOGIN: Final = ("auth/login", "auth/logout")
 ENDING: Final = ("session/close", "session/delete")
 
@@ -111,7 +111,7 @@ class V2Agent(Sessions):
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 if answer.code == UNSUPPORTED_PROTOCOL_VERSION:
-                    # No code of v1; the agent cannot be served.
+                    # v1 has no code for this; the agent cannot be served.
                     answer = answer._replace(code=INTERNAL_ERROR)
                 return [self.answer(CLIENT, request.key, answer)]
             result: Json = answer.result
@@ -150,7 +150,7 @@ class V2Agent(Sessions):
         else:
             session = self._session(named)
             if "replayFrom" in params:
-                # Everything is told again from the start.
+                # The whole history is replayed.
                 session.start_over()
 
         def then(answer: Answer) -> Outs:
@@ -267,7 +267,7 @@ class V2Agent(Sessions):
             update = {"sessionUpdate": "config_option_update", **answer.result}
             update.pop("_meta", None)
             said = self._told(session, session.options.update(update))
-            # Before the answer, which in v1 does not say what has changed.
+            # Sent before the answer, which in v1 does not have the change.
             return [*said, (CLIENT, Result(request.key, {}))]
 
         return [self._instead(request, SET_OPTION, params, then)]

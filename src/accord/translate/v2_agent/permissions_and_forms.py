@@ -1,4 +1,4 @@
-"""What the agent asks: permission and forms, in v1's words, and the client's answers in v2's.
+"""Permission requests and forms of the agent in v1's form, and the client's answers in v2's.
 
 What always holds
     * An option of a kind that v1 does not know is never shown as consent.
@@ -26,12 +26,12 @@ ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 def permission_to_v1(
     params: Json, calls: ToolCalls, context: TranslationContext
 ) -> tuple[list[Json], Json]:
-    """What the client has to be told first, and the question."""
+    """Return the updates that the client needs first, and the request."""
     title: str = params.pop("title")
     description = params.pop("description", None)
     subject: Json = params.pop("subject", None) or {}
     if not subject and isinstance(params.get("toolCall"), dict):
-        # How the first drafts of v2 named the subject.
+        # The form of the early drafts of v2.
         subject = {"type": "tool_call", "toolCall": params["toolCall"]}
     kind = subject.get("type")
     told: list[Json] = []
@@ -40,7 +40,7 @@ def permission_to_v1(
         known = call.get("title", calls.title_of(call["toolCallId"]))
         names_itself = title in ("", known)
         if description is not None and description == first_text(call.get("content")):
-            # The call says it already.
+            # The tool call already has the text.
             description = None
         told_first, call = calls.asked_about(call)
         told += told_first
@@ -69,7 +69,7 @@ def permission_to_v1(
 
 
 def _say_why(call: Json, spoken: list[str], calls: ToolCalls) -> None:
-    """The words of the question, as a text of the call beside all that it shows."""
+    """Add the text of the request to the contents of the tool call."""
     item = text_item("\n".join(spoken))
     keep(item, OFFICIAL, "prompt", True)
     shown = call["content"] if "content" in call else calls.shown(call["toolCallId"])
@@ -98,7 +98,7 @@ def _option(option: Json, context: TranslationContext) -> Json:
 
 
 def permission_answer(answer: Answer, offered: frozenset[str]) -> Answer:
-    """The client's answer as v2 reads it."""
+    """Convert the client's answer to v2."""
     if isinstance(answer, Failure):
         return _refused(answer, {}) if answer.code == REQUEST_CANCELLED else answer
     result: Json = answer.result
@@ -114,7 +114,7 @@ def _refused(answer: Answer, result: Json) -> Answer:
 
 
 def form_to_v1(params: Json, context: TranslationContext) -> Json:
-    """`elicitation/create` as v1 has it.
+    """Convert `elicitation/create` to v1.
 
     Raises:
         CannotTranslate: a way of asking that v1 does not have.
@@ -147,12 +147,12 @@ def _is_field(value: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    """A list of no choices, which only v1 allows."""
+    """Whether this is an empty list of choices, which only v1 allows."""
     return isinstance(value, list) and not value
 
 
 def form_answer(answer: Answer) -> Answer:
-    """The user's answer; one that nobody knows means that there is none."""
+    """Convert the user's answer; an unknown action counts as no answer."""
     if isinstance(answer, Result) and answer.result["action"] not in ACTIONS:
         return Result(answer.key, {"action": "cancel"})
     return answer

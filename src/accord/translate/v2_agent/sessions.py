@@ -1,4 +1,4 @@
-"""The sessions of a v2 agent: their parts, how many are known, and their updates in v1's words.
+"""The sessions of a v2 agent: their parts, their bound, and their updates in v1's form.
 
 What always holds
     * Of the sessions that nobody prompts at most `SESSIONS_KEPT` are known.
@@ -39,7 +39,7 @@ Saying = Callable[[Json], Sequence[Json]]
 
 
 class Session:
-    """The state of one session; `sayings` has what says an update of v2 in v1, by its kind."""
+    """The state of one session; `sayings` has the function that translates each kind of update."""
 
     def __init__(self, context: TranslationContext, session_id: str, ask: Asking) -> None:
         self._context = context
@@ -50,7 +50,7 @@ class Session:
         self.start_over()
 
     def start_over(self) -> None:
-        """All is told again from the start; the prompts that are open stay open."""
+        """Reset the session for a replay of its history; open prompts stay open."""
         context = self._context
         self.calls.flush()
         self.options = Options(context)
@@ -97,7 +97,7 @@ class Session:
 
 
 class Sessions(Adapter):
-    """The sessions of one connection, and what the agent tells of them."""
+    """The sessions of one connection, and their updates."""
 
     def __init__(
         self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
@@ -105,12 +105,12 @@ class Sessions(Adapter):
         super().__init__(surroundings, strict=strict, unstable=unstable)
         self._context = TranslationContext(surroundings, self.lost, self._hide)
         self._sessions: dict[str, Session] = {}
-        # How many sessions are being opened, and what came for sessions that nobody knows yet.
+        # How many sessions are being opened, and the updates of sessions that are not known yet.
         self._openings = 0
         self._early: list[Json] = []
-        # Sessions that the client was not told of, since it knows no child sessions.
+        # Child sessions, which the client does not support and is not told of.
         self._children: dict[str, None] = {}
-        # The agent turned out to speak v1: nothing is to be translated.
+        # The agent turned out to speak v1: nothing is translated.
         self._is_direct = False
         self.on_notification[AGENT, SESSION_UPDATE] = self._updated
 
@@ -118,11 +118,11 @@ class Sessions(Adapter):
 
     @property
     def wake_at(self) -> float | None:
-        """When a tool call is to be told again."""
+        """When the next delayed tool call is to be sent."""
         return min(self._context.dues.values(), default=None)
 
     def due(self) -> Outs:
-        """Tell the calls again whose time has come."""
+        """Send the delayed tool calls that are due."""
         now = self.around.now()
         dues = self._context.dues
         outs: list[Out] = []
@@ -134,7 +134,7 @@ class Sessions(Adapter):
         return outs
 
     def ended(self, why: str) -> Outs:
-        """What still waits is told; the open requests fail."""
+        """Send what is delayed, and fail the open requests."""
         return [out for session in self._sessions.values() for out in self._flushed(session)]
 
     # ---- an agent of v1
@@ -171,7 +171,7 @@ class Sessions(Adapter):
         self._sessions.pop(session.session_id, None)
 
     def _hide(self, session_id: str) -> None:
-        """Remember a session that the client is not told of; the oldest goes if need be."""
+        """Remember a session that is hidden from the client; the oldest is dropped at the bound."""
         self._children[session_id] = None
         if len(self._children) > CHILDREN_KEPT:
             del self._children[next(iter(self._children))]
@@ -195,13 +195,13 @@ class Sessions(Adapter):
         said = saying(update)
         if not said:
             return self._told(session, said)
-        # What is beside the update stays with the first of what is made of it.
+        # Members beside the update stay with the first update that is made from it.
         params["update"] = said[0]
         first: Out = (CLIENT, Notification(SESSION_UPDATE, params))
         return (first,) if len(said) == 1 else [first, *self._told(session, said[1:])]
 
     def _unknown(self, params: Json) -> Session | None:
-        """The session of an update if it is to be told now: not of one that is being opened."""
+        """Keep an update of a session that is being opened; return the session of any other."""
         session_id = params["sessionId"]
         if session_id in self._children:
             self.lost("update of a child session")
@@ -215,13 +215,13 @@ class Sessions(Adapter):
         return None
 
     def _released(self) -> Outs:
-        """What came early, for the sessions that are open now."""
+        """Send the updates that came before their session was opened."""
         early, self._early = self._early, []
         return [out for params in early for out in self._updated(params)]
 
     def _other(self, session: Session, kind: str, update: Json) -> Outs:
         if kind == "state_update":
-            # Everything that is to be said of a turn is said before its end.
+            # All updates of a turn are sent before its end.
             told = self._flushed(session) if update["state"] == "idle" else NOTHING
             return [*told, *session.turns.changed(update)]
         self.losses[kind] = self.losses.get(kind, 0) + 1

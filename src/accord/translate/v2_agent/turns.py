@@ -1,4 +1,4 @@
-"""One session's turns: v1's prompts, each open until the agent is idle, over v2's states.
+"""The turns of one session: v1's prompts stay open until v2's state is idle.
 
 v2 answers a prompt when it has its place in the conversation and tells by states when work begins
 and ends; v1 answers when the work is over.  So v1's request stays open until the idle that ends
@@ -50,15 +50,15 @@ class _Prompt:
         self.request = request
         self.blocks: list[Json] = copied(request.params["prompt"])
         self.is_inserted = False
-        # Under which id the agent repeats it, and whether it has done so as a whole.
+        # The id under which the agent echoes the prompt, and whether all of it was echoed.
         self.echo_id: str | None = None
         self.is_echoed = False
-        # The idle that came before the agent's answer did.
+        # An idle state that came before the agent's answer.
         self.ended: Json | None = None
 
 
 class Turns:
-    """The prompts and the state of one session; see above."""
+    """The prompts and the state of one session."""
 
     def __init__(
         self, context: TranslationContext, session_id: str, messages: Messages, ask: Asking
@@ -70,7 +70,7 @@ class Turns:
         self._current: _Prompt | None = None
         self._queue: deque[_Prompt] = deque()
         self._echoes: list[Json] = []
-        # What the agent does in the foreground; a state that nobody knows is work.
+        # Whether the agent works in the foreground; an unknown state counts as work.
         self.state: str = "idle"
 
     @property
@@ -81,7 +81,7 @@ class Turns:
     # ---- the client
 
     def prompt(self, request: Request) -> Outs:
-        """A prompt, whose blocks are v2's already.
+        """Take a prompt whose blocks are in v2's form.
 
         Raises:
             CannotTranslate: too many wait.
@@ -97,7 +97,7 @@ class Turns:
         return ()
 
     def cancel(self, params: Json) -> Outs:
-        """`session/cancel`: the work, and whatever waits for it to end."""
+        """Take `session/cancel`: for the turn, and for the prompts that wait for its end."""
         outs: list[Out] = [
             (CLIENT, Result(prompt.request.key, {"stopReason": CANCELLED}))
             for prompt in self._queue
@@ -106,7 +106,7 @@ class Turns:
         return [*outs, (AGENT, Notification("session/cancel", params))]
 
     def withdraw(self, key: Key) -> Outs | None:
-        """`$/cancel_request` for a prompt; None if none of ours has this key."""
+        """Take `$/cancel_request` for a prompt; None if no prompt has this key."""
         if self._current is not None and self._current.request.key == key:
             return [(AGENT, Notification("session/cancel", {"sessionId": self._session_id}))]
         for prompt in self._queue:
@@ -116,7 +116,7 @@ class Turns:
         return None
 
     def closed(self) -> Outs:
-        """The session is gone: whatever is open ends as cancelled."""
+        """End all open prompts as cancelled: the session is closed."""
         open_prompts = [*([self._current] if self._current else ()), *self._queue]
         self._current = None
         self._queue.clear()
@@ -128,7 +128,7 @@ class Turns:
     # ---- the agent
 
     def changed(self, update: Json) -> Outs:
-        """A state, whose idle ends the open prompt."""
+        """Take a state of the session; idle ends the open prompt."""
         before, self.state = self.state, update["state"]
         prompt = self._current
         if prompt is None:
@@ -137,16 +137,16 @@ class Turns:
             prompt.ended = None
             return ()
         if before == "idle" and update.get("stopReason") is None:
-            # Said again, with something else about it changed.
+            # The same state again, with another member changed.
             return ()
         if not prompt.is_inserted and prompt.echo_id is None:
-            # Perhaps the end of other work: the answer to the prompt will tell.
+            # This may be the end of other work: the answer to the prompt will show it.
             prompt.ended = update if before != "idle" else None
             return ()
         return self._end(prompt, update)
 
     def echo(self, update: Json) -> Sequence[Json] | None:
-        """Somebody's words: None if they have to be told, otherwise what is told instead."""
+        """Take a user message: None if the client must get it, otherwise what replaces it."""
         prompt = self._current
         message_id: str = update["messageId"]
         if prompt is None or prompt.echo_id not in (None, message_id):
@@ -175,7 +175,7 @@ class Turns:
 
     def _answered(self, prompt: _Prompt, answer: Answer) -> Outs:
         if prompt is not self._current:
-            # It was answered when its session was closed.
+            # The prompt was answered when its session was closed.
             return ()
         if isinstance(answer, Failure):
             return [*self._released(), *self._refused(prompt, answer)]
@@ -187,7 +187,7 @@ class Turns:
             self.messages.is_ours(message_id, prompt.blocks)
         outs = self._released()
         if isinstance(result.get("stopReason"), str):
-            # The first drafts of v2 answered when the work was over.
+            # The early drafts of v2 answer a prompt at the end of its turn.
             return [*outs, *self._end(prompt, result)]
         return [*outs, *self._end(prompt, prompt.ended)] if prompt.ended else outs
 
@@ -195,7 +195,7 @@ class Turns:
         key = prompt.request.key
         answer: Answer = failure._replace(key=key)
         if failure.code == REQUEST_CANCELLED:
-            # Nothing that the user stops is an error in v1.
+            # In v1 a turn that the user cancels does not end with an error.
             answer = Result(key, {"stopReason": CANCELLED})
         return [(CLIENT, answer), *self._next()]
 
@@ -218,7 +218,7 @@ class Turns:
         if isinstance(idle.get("_meta"), dict):
             result["_meta"] = idle["_meta"]
             restore(result, {"scope": lambda _: True})
-            # v1's numbers have no scope to name.
+            # v1's usage has no scope.
             result.pop("scope", None)
         if idle.get("usage") is not None:
             result["usage"] = idle["usage"]
@@ -230,7 +230,7 @@ class Turns:
         return Result(key, result)
 
     def _count(self, result: Json, name: str, value: Any, kind: str) -> None:
-        """Kept and counted; a turn is answered even where losses are errors."""
+        """Keep and count a loss; a turn is answered even in strict mode."""
         keep(result, OFFICIAL, name, value)
         try:
             self._context.lost(kind)
@@ -250,7 +250,7 @@ class Turns:
         return ()
 
     def _released(self) -> Outs:
-        """The words that were held, but for those that are the client's own."""
+        """Release the messages that were held back, except for the client's own."""
         echoes, self._echoes = self._echoes, []
         outs: list[Out] = []
         for update in echoes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from accord.errors import ConnectionLost
-from accord.machine.redacted_logs import logger
 from accord.transport.http.message_routes import (
     CONNECTION_HEADER,
     EVENTS_TYPE,
@@ -61,8 +60,6 @@ from accord.transport.server.http_transport import HttpServerTransport, Message
 from accord.transport.server.requests import Bodies, BodyRefused, Receive, RemoteRequest, Send
 from accord.transport.server.server_transport import CLOSED_BY_CLIENT
 from accord.transport.transport import Ended
-
-_log = logger("accord.transport")
 
 INITIALIZE = "initialize"
 _RESUME, _MESSAGE, _LAST_EVENT = (

@@ -15,6 +15,7 @@ from accord.configuration.config_file import QUIET_SECONDS
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remark, Remedy
 from accord.terminal.model.labels.amounts_and_durations import cost_words, counted, usage_words
+from accord.terminal.model.people import other_author
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.plain.display.chat_printer import ChatPrinter
@@ -257,8 +258,12 @@ class ChatUpdates:
         others = [one for one in message.blocks if not hasattr(one, "text")]
         if typed is None or one_line(typed) != one_line(message.text):
             words = message.text or "(no text)"
-            is_ours = message.is_own or self._is_past
-            self._printer.prompt(words if is_ours else f"(sent from elsewhere) {words}")
+            author = other_author(message, self.chat)
+            if author is not None:
+                words = f"({author}) {words}"
+            elif not (message.is_own or self._is_past):
+                words = f"(sent from elsewhere) {words}"
+            self._printer.prompt(words)
         for block in others:
             self._printer.said("  ", block_words(block), "dim")
 

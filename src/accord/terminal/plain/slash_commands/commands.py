@@ -22,6 +22,7 @@ from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.amounts_and_durations import cost_words, counted, usage_words
 from accord.terminal.model.labels.session_settings import mode_name
+from accord.terminal.model.people import here_words, member_rows
 from accord.terminal.model.permissions.denied_request import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
 from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
@@ -250,6 +251,14 @@ class Commands:
             rows,
         )
 
+    async def people(self, given: str) -> None:
+        """List who is in the session, and what they may do."""
+        people = self._chat.people
+        if people is None:
+            raise AccordError("Nobody else can be here: no gateway shares this session.")
+        await people.refresh()
+        numbered(self._printer, "In this session:", member_rows(people))
+
     async def plan(self, given: str) -> None:
         """Show the latest plan of the agent."""
         plans = [one for one in self._chat.entries if isinstance(one, Plan)]
@@ -308,6 +317,7 @@ class Commands:
             ("Context", usage_words(view.usage)),
             ("Cost", cost_words(view.usage.cost) if view.usage.cost else ""),
             ("Queued", str(len(chat.queue)) if chat.queue else ""),
+            ("People", here_words(chat)),
         ):
             if words:
                 self._say(f"{what}: {one_line(words)}")
@@ -352,6 +362,7 @@ TABLE: dict[str, Command] = {
     "model": Command(_on_session(SessionCommands.model), "[NAME]", "show or choose the model"),
     "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "show or set options"),
     "status": Command(Commands.status, "", "show the current state"),
+    "people": Command(Commands.people, "", "list who is in a shared session"),
     "plan": Command(Commands.plan, "", "show the plan"),
     "files": Command(Commands.files, "", "list the files that the agent changed"),
     "diff": Command(Commands.diff, "[PATH]", "show what it changed in them"),

@@ -9,6 +9,7 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat, Entry
+from accord.terminal.model.people import other_author
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.block import Block, CachedBlock, Fold, Target
 from accord.terminal.render.content.text_blocks import Prose, beginning_folded, marked, unfolds
@@ -117,8 +118,9 @@ class UserBlock(MessageBlock):
             more = f"{look.fold_mark(True)}{len(lines) - USER_LINES_MAX} more lines"
             lines = [*lines[:USER_LINES_MAX], strip_of((cut(more, inner.width), palette.dim))]
             self.targets[USER_LINES_MAX] = Fold()
-        if is_elsewhere:
-            said = cut("sent from elsewhere", inner.width)
+        author = other_author(self.entry, chat)
+        if author is not None or is_elsewhere:
+            said = cut(author or "sent from elsewhere", inner.width)
             lines = [*lines, strip_of((said, palette.dim))]
         return indented(lines, (mark, style), (look.mark("│ ", "  "), style)) if lines else []
 

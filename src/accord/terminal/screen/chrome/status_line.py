@@ -17,6 +17,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_bindings import key_text
 from accord.terminal.model.labels.amounts_and_durations import counted, span
 from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
+from accord.terminal.model.people import here_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 
@@ -91,7 +92,8 @@ class StatusLine(PartsLine):
             return self._working()
         behind = self._behind()
         if chat.works_alone:
-            return [Part("● Working on its own", palette.running), *behind]
+            words = "Working" if self._people() else "Working on its own"
+            return [Part(f"● {words}", palette.running), *behind, *self._people()]
         return [*self._after(), *behind]
 
     def _working(self) -> list[Part]:
@@ -107,7 +109,7 @@ class StatusLine(PartsLine):
         found = [Part("● Working", palette.running), *self._elapsed()]
         if last:
             found.append(Part(f" · {last}", palette.dim, weight=2, least=_LAST_LEAST))
-        return found
+        return [*found, *self._people()]
 
     def _elapsed(self) -> list[Part]:
         elapsed = self._chat.elapsed
@@ -129,13 +131,18 @@ class StatusLine(PartsLine):
         if chat.problem is not None:
             return [Part("✗ See above", palette.error)]
         if chat.stop_reason in (None, "end_turn"):
-            return [Part("Ready", palette.dim), *self._asks_again()]
+            return [Part("Ready", palette.dim), *self._asks_again(), *self._people()]
         ended = stop_words(chat.stop_reason)
         # The conversation has the details.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning
         found = [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
-        return [*found, *self._asks_again()]
+        return [*found, *self._asks_again(), *self._people()]
+
+    def _people(self) -> list[Part]:
+        """Who else is in the session, and our own role."""
+        words = here_words(self._chat)
+        return [Part(f" · {words}", self.palette.dim, weight=2, least=_LAST_LEAST)] if words else []
 
     def _asks_again(self) -> list[Part]:
         """The hint about retrying what was denied."""

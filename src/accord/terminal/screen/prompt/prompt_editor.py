@@ -13,6 +13,7 @@ Invariants
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 0.5
 """Seconds after the last key when a draft is saved."""
+
+TYPING_SECONDS = 5.0
+"""Seconds after the last key when the others of a shared session see that nobody types."""
 
 _ACTIONS = ("send", "newline", "search_history", "attach", "edit_outside", "edit_queue")
 
@@ -95,6 +99,8 @@ class PromptEditor(Widget):
         self._area.hint = self._completer.hint
         self._area.special_keys = frozenset({*self._keys, *controller.settings.keys_of("help")})
         self._saver: Timer | None = None
+        # Runs while the others of a shared session see that the user types.
+        self._typing: Timer | None = None
         self._drawn: tuple[object, ...] = ()
         self._restored_for: object = None
         # Whether the user has ever typed here.
@@ -276,12 +282,26 @@ class PromptEditor(Widget):
             self._is_touched = True
             self.chat.draft = draft
             self._stop_saver()
+            self._tell_typing(not draft.is_empty)
             if draft.is_empty:
                 # It was sent or discarded: a crash must not bring it back.
                 self._save()
             else:
                 self._saver = self.set_timer(SAVE_SECONDS, self._save)
         self._complete()
+
+    def _tell_typing(self, types: bool) -> None:
+        """Tell the others in a shared session, once for each while."""
+        if self._typing is not None:
+            self._typing.stop()
+            if not types:
+                self._typing = None
+                self._controller.tell(self.chat, "idle")
+                return
+        elif types:
+            self._controller.tell(self.chat, "typing")
+        if types:
+            self._typing = self.set_timer(TYPING_SECONDS, partial(self._tell_typing, False))
 
     def _stop_saver(self) -> None:
         if self._saver is not None:
@@ -419,6 +439,8 @@ def placeholder(chat: Chat) -> str:
         return "You are not logged in; your text stays here"
     if chat.phase == "lost":
         return "The agent is not running; your text stays here"
+    if chat.people is not None and not chat.people.may_prompt:
+        return "You are a viewer: you can read along, but not send prompts"
     if chat.is_busy:
         return "Type your next message; it will be queued"
     if chat.suggestions:

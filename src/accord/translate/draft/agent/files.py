@@ -1,4 +1,4 @@
-"""A draft agent reads and writes files of a v1 client.
+"""File requests of a draft agent to a v1 client.
 
 These requests name no session; `state.State.owner` says whose they are.  A v1 client reads and
 writes UTF-8 and says nothing of what it found, so the rest of the draft's answer is worked out.
@@ -46,7 +46,7 @@ class Files:
         bridge.on_request[AGENT, "fs/write_text_file"] = self._write
 
     def _begin(self, params: Json, ability: str) -> Json:
-        """The params with v1's path and session in them."""
+        """Check a request, and return params with v1's path and session."""
         if not self._state.serves("fs", ability):
             raise CannotTranslate(
                 DRAFT_CAPABILITY_NOT_SUPPORTED, f"the client does not offer fs.{ability}"

@@ -76,12 +76,12 @@ class DraftAgent(DraftBridge):
         self.on_notification[CLIENT, CANCEL_REQUEST] = self._turns.cancel_request
 
     def forget(self, session_id: str) -> None:
-        """The client has closed a session here, and no request is for it any more."""
+        """Forget a session that the client has closed."""
         self.state.sessions.pop(session_id, None)
         self._terminals.forget(session_id)
 
     def ended(self, why: str) -> Outs:
-        """A turn that was being cancelled is cancelled; nothing is polled any more."""
+        """End the turns, those that were being cancelled as cancelled, and stop polling."""
         self.timers.clear()
         return self._turns.ended()
 
@@ -162,7 +162,7 @@ class DraftAgent(DraftBridge):
 
 
 def _login_methods(kept_methods: Any) -> list[Json]:
-    """The draft lists no logins; those that were kept are offered, but for terminal ones."""
+    """Return the logins to offer: the draft lists none; kept ones but for terminals."""
     if not fits(list[v1.AuthMethod], kept_methods):
         return []
     return [one for one in kept_methods if one.get("type") != "terminal"]

@@ -1,4 +1,4 @@
-"""A draft agent asks for permission: an operation on a resource, as options of v1.
+"""Permission requests of a draft agent: an operation on a resource, with options of v1.
 
 What always holds
     * Only an option that was offered grants anything, and only the one that was chosen.
@@ -71,12 +71,12 @@ class Permissions:
             given = call.given if call is not None and isinstance(call.given, dict) else {}
             tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
         if "reason" in params:
-            # v1's clients show what a question says of a call instead of what they knew of it.
+            # Clients of v1 show the call in the request instead of the call that they have.
             shown = copied(session.shown.get(call_id or "", []))
             tool_call["content"] = asked_contents(shown, text_content(params.pop("reason")))
         keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
         had = {**taken(params), **told}
-        # Options of a client that this request may have come from: for the eye, never offered.
+        # Options of a client that this request may have come from: for display, never offered.
         asked: Json = {
             **params,
             "toolCall": tool_call,
@@ -92,7 +92,7 @@ class Permissions:
                 return [self._bridge.fail(AGENT, request.key, answer, session.id)]
             granted = _grant(answer.result)
             if self._bridge.details:
-                # The draft has no word for what refused it.
+                # The draft has no field for what refused it.
                 granted.pop("_meta", None)
             return [(AGENT, Result(request.key, granted))]
 
@@ -103,7 +103,7 @@ class Permissions:
 
 
 def _named(operation: str, resource: str) -> Json:
-    """The resource under the name by which v1's clients look for it, so that their rules see it."""
+    """Name the resource as v1's clients expect it, so that their rules see it."""
     if operation == "terminal_execute":
         return {"command": resource}
     if operation == "network_access":

@@ -1,4 +1,4 @@
-"""What the bridge remembers of a connection to a draft agent: both sides' abilities, sessions.
+"""The state of a connection to a draft agent: the abilities of both sides, and the sessions.
 
 What always holds
     * At most `SESSIONS_MAX` sessions and `CALLS_MAX` tool calls of each are remembered; the
@@ -25,7 +25,7 @@ from accord.translate.message import CannotTranslate, Json, Key, Request
 
 SESSIONS_MAX: Final = 1024
 CALLS_MAX: Final = 1024
-# What calls show that may be asked about, for the question: at most this many calls, and this
+# The content of calls that a permission request may name: at most this many calls, and this
 # many bytes of each.
 SHOWN_CALLS_MAX: Final = 16
 SHOWN_BYTES_MAX: Final = 1024 * 1024
@@ -33,7 +33,7 @@ SHOWN_BYTES_MAX: Final = 1024 * 1024
 
 @dataclass(slots=True)
 class Turn:
-    """One prompt that the agent works on."""
+    """A prompt that the agent works on."""
 
     key: Key
     cancelled: bool = False
@@ -41,7 +41,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Call:
-    """A tool call: the draft's status, and its input for as long as it may be asked about."""
+    """A tool call: the draft's status, and its input while a permission request may name it."""
 
     status: str
     given: Any = None
@@ -58,22 +58,22 @@ class Session:
     mode: str = DEFAULT_MODE
     options: list[Json] = field(default_factory=list)
     turn: Turn | None = None
-    # The client was told the end of the turn, and the agent has not ended it yet.
+    # The client got the end of the turn, and the agent has not ended it yet.
     muted: bool = False
     held: deque[Request] = field(default_factory=deque)
-    # Whether an update came since the session was asked for.
+    # Whether an update came since the request for the session.
     told: bool = False
     last: str = ""
     message_ids: dict[str, str | None] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
-    # Whether the client has opened it, and not only an update has named it.
+    # Whether the client has opened the session; otherwise only an update has named it.
     opened: bool = False
-    # What v1 was shown of the calls that may be asked about.
+    # The content that v1 got of calls that a permission request may name.
     shown: dict[str, list[Json]] = field(default_factory=dict)
 
     def call(self, call_id: str) -> Call:
-        """The call of an id, which is remembered from now on."""
+        """Return the call with this id, and remember it."""
         call = self.calls.get(call_id)
         if call is None:
             if len(self.calls) >= CALLS_MAX:
@@ -82,7 +82,7 @@ class Session:
         return call
 
     def show(self, call_id: str, contents: list[Json]) -> None:
-        """Remember what a call shows until it is asked about; the oldest gives way."""
+        """Remember the content of a call for a permission request; the oldest is dropped."""
         self.shown.pop(call_id, None)
         if len(encode(contents)) <= SHOWN_BYTES_MAX:
             self.shown[call_id] = contents
@@ -90,7 +90,7 @@ class Session:
                 del self.shown[next(iter(self.shown))]
 
     def mode_state(self) -> Json | None:
-        """The modes as v1 tells them; None where there are none."""
+        """Return the modes in v1's form; None if there are none."""
         if not self.modes:
             return None
         current = self.names.official(self.mode)
@@ -119,16 +119,16 @@ class State:
 
     @property
     def booleans(self) -> bool:
-        """Whether the client can show options that are on or off."""
+        """Whether the client can show boolean options."""
         session = self.client.get("session") or {}
         return (session.get("configOptions") or {}).get("boolean") is not None
 
     def serves(self, part: str, name: str) -> bool:
-        """Whether the client serves something, by the draft's names."""
+        """Whether the client offers a service, by the draft's names."""
         return self.offered.get(part, {}).get(name) is True
 
     def learn(self, capabilities: Json) -> None:
-        """Take what the draft agent says it can do; what it does not say is not refused."""
+        """Note the capabilities of the draft agent; one that is not listed is not refused."""
         mcp = capabilities.get("mcpCapabilities") or {}
         session = capabilities.get("sessionCapabilities") or {}
         self.loads = capabilities.get("loadSession") is True
@@ -142,11 +142,11 @@ class State:
     # ---- sessions
 
     def session(self, session_id: str) -> Session:
-        """The session of an id; one that nobody opened gets a record all the same."""
+        """Return the session with this id; one that was not opened gets a record too."""
         return self.sessions.get(session_id) or self._record(session_id)
 
     def open(self, session_id: str, folder: str) -> Session:
-        """A record for a session that the client opens, as every session of this agent begins."""
+        """Make the record of a session that the client opens."""
         session = self._record(session_id)
         session.folder, session.opened = folder, True
         return session
@@ -167,7 +167,7 @@ class State:
         return session
 
     def set_option(self, session: Session, key: str, value: Any) -> None:
-        """An option of a session has a value now."""
+        """Set the value of an option of a session."""
         if self.details:
             session.options = with_any_value(session.options, key, value)
         else:
@@ -196,6 +196,6 @@ class State:
         )
 
     def permission_id(self) -> str:
-        """An id for a tool call that is asked about and was never announced."""
+        """Make an id for a tool call in a permission request that was never announced."""
         self._permissions += 1
         return f"d26-perm-{self._permissions}"

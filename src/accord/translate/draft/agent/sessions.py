@@ -37,7 +37,7 @@ MODEL: Final = "model"
 
 
 class Sessions:
-    """Everything that a v1 client does with sessions besides prompting."""
+    """Requests of a v1 client about sessions, except prompts."""
 
     def __init__(self, bridge: DraftBridge, state: State, turns: Turns) -> None:
         self._bridge = bridge
@@ -101,7 +101,7 @@ class Sessions:
             )
         made = server_to_draft(server)
         if kind == "acp" and len(self._state.mcp_servers) < MCP_SERVERS_MAX:
-            # The draft calls a server by the name that its transport gives.
+            # The draft names a server by its transport.
             self._state.mcp_servers[made["transport"]["mcpServerName"]] = server["serverId"]
         return made
 
@@ -116,7 +116,7 @@ class Sessions:
             had["systemPromptMode"] = given["mode"]
 
     def _describe(self, session: Session, result: Json, made: Json) -> None:
-        """Modes and options of a session that was opened; those that were kept are the best."""
+        """Add the modes and options to the answer that opens a session; kept ones are preferred."""
         modes = made.pop("modes", None)
         if modes is not None and fits(v1.SessionModeState, modes):
             session.modes = modes["availableModes"]
@@ -246,7 +246,7 @@ class Sessions:
         ]
 
     def _set_model(self, request: Request) -> Outs:
-        """The oldest way to choose a model, from before there were options."""
+        """Set the model by the method that is older than options."""
         params = dict(request.params)
         session = self._state.session(params["sessionId"])
         if find(session.options, MODEL) is None:
@@ -257,7 +257,7 @@ class Sessions:
             if isinstance(answer, Failure):
                 return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
             self._state.set_option(session, MODEL, answer.result["currentValue"])
-            # The agent announces the change itself.
+            # The agent reports the change itself.
             return [(CLIENT, Result(request.key, {}))]
 
         ask = self._bridge.ask
@@ -267,5 +267,5 @@ class Sessions:
 
 
 def _named_mode(state: State, mode_id: str) -> str:
-    """The draft's name for a mode that a new session begins in."""
+    """Return the draft's name for the mode of a new session."""
     return mode_id if mode_id == DRAFT_ASK else ModeNames.of_draft(state.modes).draft(mode_id)

@@ -1,4 +1,4 @@
-"""A draft agent runs commands in terminals of a v1 client.
+"""Terminal requests of a draft agent to a v1 client.
 
 The draft has output pushed; a v1 client is polled for it.  So every terminal is polled, less and
 less often while nothing comes, and what is new is handed to the agent, one piece at a time.  With
@@ -65,12 +65,12 @@ class _Terminal:
     deadline: int | None = None
     polling: bool = False
     pushing: bool = False
-    # The agent does not want output any more, or there is none to come.
+    # The agent does not accept output any more, or there will be none.
     drained: bool = False
     seen: int = 0
     tail: str = ""
     exit: Json | None = None
-    # The command was ended because its time was over.
+    # The command was ended by its time limit.
     timed_out: bool = False
     waiting: bool = False
     # The requests that wait for the end, each with the timer of its time limit.
@@ -93,11 +93,11 @@ class Terminals:
             bridge.on_notification[CLIENT, PUSHED_OUTPUT] = _told_output
 
     def lives(self, terminal_id: str) -> bool:
-        """Whether the client has a terminal of this id."""
+        """Whether the client has a terminal with this id."""
         return terminal_id in self._terminals
 
     def forget(self, session_id: str) -> None:
-        """Forget the terminals of a session that is over."""
+        """Forget the terminals of a session that has ended."""
         for terminal in [one for one in self._terminals.values() if one.session_id == session_id]:
             self._forget(terminal)
 
@@ -107,7 +107,7 @@ class Terminals:
         self._bridge.timers.cancel(terminal.deadline)
 
     def _require(self, terminal_id: str) -> None:
-        """Refuse a terminal that our own client does not have: it has none but those made here."""
+        """Refuse a terminal that was not created here: our own client has no others."""
         if self._bridge.details and terminal_id not in self._terminals:
             raise CannotTranslate(
                 DRAFT_RESOURCE_NOT_FOUND,
@@ -170,7 +170,7 @@ class Terminals:
         self._terminals[terminal.id] = terminal
         if not details:
             self._poll_later(terminal)
-        # As elsewhere, 0 means no limit.
+        # 0 means no limit, as elsewhere.
         if timeout:
             at = self._bridge.after(timeout / _SECOND_MS)
             terminal.deadline = self._bridge.timers.start(at, lambda: self._expire(terminal))
@@ -181,7 +181,7 @@ class Terminals:
         return [(AGENT, Result(request.key, result))]
 
     def _expire(self, terminal: _Terminal) -> Outs:
-        """The command took longer than the agent allowed."""
+        """End a command that took longer than the agent allows."""
         terminal.timed_out = True
         params = {"sessionId": terminal.session_id, "terminalId": terminal.id}
         return [self._bridge.ask(CLIENT, "terminal/kill", params, lambda _: NOTHING)]
@@ -195,7 +195,7 @@ class Terminals:
     def _poll(self, terminal: _Terminal) -> Outs:
         terminal.timer = None
         terminal.polling = True
-        # A poll that began before the end may have been answered before it, too.
+        # The answer of a poll that began before the end may lack the last output.
         last = terminal.exit is not None
         params = {"sessionId": terminal.session_id, "terminalId": terminal.id}
 
@@ -225,7 +225,7 @@ class Terminals:
         return self._go_on(terminal)
 
     def _go_on(self, terminal: _Terminal) -> Outs:
-        """Poll again; if the command has ended, at once and for the last time."""
+        """Poll again; if the command has ended, poll at once for the last time."""
         if not self._is_live(terminal):
             return self._tell_waiters(terminal)
         if terminal.exit is not None:
@@ -239,7 +239,7 @@ class Terminals:
         def then(answer: Answer) -> Outs:
             terminal.pushing = False
             if isinstance(answer, Failure) or answer.result["received"] is not True:
-                # It does not know the terminal, or does not take output at all.
+                # The agent does not know the terminal, or does not accept output at all.
                 terminal.drained = True
             return self._go_on(terminal)
 
@@ -269,7 +269,7 @@ class Terminals:
         timeout = params.pop("timeout", None)
         terminal = self._terminals.get(params["terminalId"])
         if terminal is None:
-            # Not made here: the client decides, and its answer is about no terminal here.
+            # Not created here: the client decides, and its answer concerns none of these terminals.
             terminal = _Terminal(params["terminalId"], session.id, drained=True)
         if terminal.exit is not None:
             terminal.waiters.append((request, None))
@@ -290,7 +290,7 @@ class Terminals:
         return [self._bridge.ask(CLIENT, "terminal/wait_for_exit", params, then)]
 
     def _give_up(self, terminal: _Terminal, request: Request) -> Outs:
-        """The agent's time limit is over; the client's wait continues for the next request."""
+        """Answer at the agent's time limit; the client's wait continues for the next request."""
         terminal.waiters = [one for one in terminal.waiters if one[0] is not request]
         return [(AGENT, Result(request.key, {"exitCode": UNKNOWN_EXIT, "timedOut": True}))]
 
@@ -369,12 +369,12 @@ class Terminals:
 
 
 def _told_output(params: Json) -> Outs:
-    """Output for an agent that answers none."""
+    """Send output as a notification, for an agent that does not answer it."""
     return [(AGENT, Notification("terminal/output", params))]
 
 
 def _not_created(failure: Failure) -> Failure:
-    """The failure to make a terminal; the bound of our client is the one it told the agent."""
+    """Return the failure to create a terminal, with the limit that our client told the agent."""
     reason = failure.data.get("reason") if isinstance(failure.data, dict) else None
     if reason != "too_many_terminals":
         return failure
@@ -384,7 +384,7 @@ def _not_created(failure: Failure) -> Failure:
 
 
 def _new_output(terminal: _Terminal, result: Json) -> str:
-    """What was not pushed yet.  A client that cuts drops the beginning of what it keeps."""
+    """Return the output that was not pushed yet.  A client that truncates drops the beginning."""
     output: str = result["output"]
     if not result["truncated"]:
         new = output[terminal.seen :]

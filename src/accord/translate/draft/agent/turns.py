@@ -33,7 +33,7 @@ from accord.translate.message import (
 )
 from accord.translate.meta_store import DRAFT, kept
 
-# Prompts that wait for a turn which an agent that cannot be cancelled has not ended yet.
+# Prompts that wait for the end of a cancelled turn, if the agent does not support cancelling.
 HELD_PROMPTS_MAX: Final = 16
 
 CANCELLED = "cancelled"
@@ -62,9 +62,9 @@ class Turns:
     def _start(self, session: Session, request: Request) -> Outs:
         turn = Turn(request.key)
         if session.turn is None:
-            # A message goes on only in its own turn.
+            # A message does not continue in another turn.
             session.message_ids.clear()
-        # A second prompt during a turn is the agent's to judge; the first stays the turn.
+        # The agent decides about a second prompt during a turn; the first stays the turn.
         session.turn = session.turn or turn
         asked = dict(request.params)
         content: list[Json] = []
@@ -142,7 +142,7 @@ class Turns:
         return self.cancel(self._state.session(params["sessionId"]), params)
 
     def cancel_request(self, params: Json) -> Outs:
-        """A request of the client is cancelled: a prompt's turn is; others the draft cannot."""
+        """Cancel a request of the client: for a prompt its turn; the draft cannot cancel others."""
         key: Any = params.get("requestId")
         for session in self._state.sessions.values():
             if session.turn is not None and session.turn.key == key:
@@ -170,7 +170,7 @@ class Turns:
         return outs
 
     def ended(self) -> Outs:
-        """The agent is gone: turns that were being cancelled are."""
+        """End the turns: the agent is gone.  Those that were being cancelled end as cancelled."""
         outs: list[Out] = []
         for session in self._state.sessions.values():
             turn = session.turn
@@ -180,7 +180,7 @@ class Turns:
 
 
 def _detailed(key: Key, result: Json, had: Json) -> Result:
-    """The answer for a client of ours, which reads any stop reason and the error in `_meta`."""
+    """Make the answer for our own client, which reads any stop reason and the error in `_meta`."""
     exact = had.pop("stopReason", None)
     if isinstance(exact, str) and to_draft_stop(exact) == result["stopReason"]:
         result["stopReason"] = exact
@@ -197,7 +197,7 @@ def _cancelled(key: Key) -> Result:
 
 
 def _failed(key: Key, had: Json) -> Failure:
-    """A turn that ended in an error; the one that it was made of is the best."""
+    """Answer a turn that ended in an error, with the original error if it was kept."""
     error = had.get("error")
     if (
         isinstance(error, dict)

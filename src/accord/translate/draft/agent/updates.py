@@ -1,4 +1,4 @@
-"""What a draft agent tells while it works, as updates of v1.
+"""Updates of a draft agent as updates of v1.
 
 This is the hot path: a plain chunk of a message is checked and renamed and nothing else.
 """
@@ -36,11 +36,11 @@ from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.meta_store import DRAFT, kept
 from accord.translate.validation import read_params
 
-# Of the input of a call that may be asked about; a longer one is not kept.
+# The size of the input that is kept for a permission request; a longer one is not kept.
 INPUT_BYTES_MAX: Final = 16 * 1024
 
 
-# A call that may still be asked about.
+# Statuses in which a permission request may still name the call.
 _BEFORE_WORK: Final = frozenset({"pending", "awaiting_permission"})
 
 _Kind: TypeAlias = Callable[[Session, Json], Json | None]
@@ -52,7 +52,7 @@ _CHUNKS: Final = {
 }
 _OFFICIAL_UPDATE: Final = CLIENT_METHODS[SESSION_UPDATE]
 _ENVELOPE: Final = frozenset({"sessionId", "type", "data", "timestamp", "update"})
-# Only for the model: what the draft calls a thought that is not visible.
+# For the model only: the draft calls it a thought that is not visible.
 _HIDDEN: Final = {"audience": ["assistant"]}
 
 
@@ -117,7 +117,7 @@ class Updates:
         )
 
     def _is_undone(self, data: Json) -> bool:
-        """Whether a step that a bridge before us made up is left out again.
+        """Whether to leave out a step that another bridge added.
 
         Our own client is not told what that bridge started from, so that it needs every step.
         """
@@ -139,7 +139,7 @@ class Updates:
         status = data.get("status")
         if status is not None:
             if call.status in FINAL_STATUSES and status != call.status:
-                # Nothing leads out of a final status; what was put out still counts.
+                # A final status does not change; output still counts.
                 data = {key: value for key, value in data.items() if key != "status"}
             else:
                 call.status = status
@@ -149,7 +149,7 @@ class Updates:
         if self._bridge.details:
             if made is not None and "content" in made:
                 if "output" not in data:
-                    # An error stands behind what was put out before.
+                    # An error follows the earlier output.
                     made["content"] = [*copied(session.shown.get(call_id, [])), *made["content"]]
                 session.show(call_id, copied(made["content"]))
         elif call.status not in _BEFORE_WORK:
@@ -182,7 +182,7 @@ class Updates:
         return made
 
     def _options_of_mode(self, session: Session, params: Json) -> Outs:
-        """What a bridge before us was told of options with a mode, which the draft says once."""
+        """Return the options that another bridge sent with a mode, which is one update here."""
         options = kept(params["data"], DRAFT).get("configOptions")
         if not isinstance(options, list) or not fits(list[v1.SessionConfigOption], options):
             return NOTHING
@@ -239,12 +239,12 @@ class Updates:
 
 
 def _is_made(data: Json) -> bool:
-    """Whether a bridge before us made it up, because the draft wants every step told."""
+    """Whether another bridge added this step because the draft requires every one."""
     return kept(data, DRAFT).get("made") is True
 
 
 def _chunk(bridge: DraftBridge, session: Session, kind: str, name: str, data: Any) -> Json:
-    """A piece of a message; the draft tells by `index` and `final` where another begins."""
+    """Convert a chunk of a message; `index` and `final` of the draft show where another begins."""
     if type(data) is not dict or type(data.get("content")) is not str or len(data) > 1:
         data = read_update(kind, data)
     update: Json = {
@@ -269,7 +269,7 @@ def _grouped(bridge: DraftBridge, session: Session, kind: str, data: Json, updat
         session.message_ids[kind] = made_id
         session.ended.discard(kind)
     if "messageId" in had:
-        # A bridge before us knew the message, and made the index of its own.
+        # Another bridge knew the message and made the index.
         session.message_ids[kind] = None
     else:
         had.update((key, data[key]) for key in ("index", "final") if key in data)

@@ -1,4 +1,4 @@
-"""A v1 agent reads and writes files of a draft client, whose requests name no session."""
+"""File requests of a v1 agent to a draft client, which name no session there."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from accord.translate.message import (
 )
 
 UTF_8: Final = "utf-8"
-# How often the rest of a file is asked for before it is given up.
+# How often the rest of a file is requested before the reading is given up.
 PARTS_MAX: Final = 1000
 _LINE_MAX: Final = 2**32 - 1
 
 
 class _Part(NamedTuple):
-    """Where the reading of a file has got to: lines up to `start` are in `before`."""
+    """The progress of reading a file: the lines up to `start` are in `before`."""
 
     before: str
     start: int
@@ -38,7 +38,7 @@ class _Part(NamedTuple):
     parts_left: int
 
     def following(self, result: Json) -> _Part | str | None:
-        """The whole text, the part to read next, or None where it cannot be had whole."""
+        """Return the whole text, or the part to read next; None if there can be no whole text."""
         content: str = result["content"]
         text = self.before + content
         if not self._is_cut(result):
@@ -46,21 +46,21 @@ class _Part(NamedTuple):
         lines = content.count("\n")
         if not lines or self.parts_left <= 1:
             return None
-        # A line that was cut in the middle is read again from its start.
+        # A line that was truncated is read again from its start.
         text, start = text[: text.rindex("\n") + 1], self.start + lines
         if self.end is not None and start > self.end:
             return text
         return _Part(text, start, self.end, self.parts_left - 1)
 
     def _is_cut(self, result: Json) -> bool:
-        """Whether lines that were asked for are missing."""
+        """Whether requested lines are missing."""
         if result.get("truncated") is not True:
             return False
         content: str = result["content"]
         is_whole = content.endswith("\n")
         last = self.start + content.count("\n") + (not is_whole) - 1
         if self.end is not None and last >= self.end and is_whole:
-            # Some clients call it truncated when there is more than what was asked for.
+            # Some clients report `truncated` if the file has more than the requested lines.
             return False
         total = result.get("totalLines")
         return total is None or last < total or not is_whole
@@ -99,13 +99,13 @@ class Files:
         return self._read_part(request, asked, _Part("", start, end, PARTS_MAX))
 
     def _read_part(self, request: Request, asked: Json, part: _Part) -> Outs:
-        """Read on from a line: what a client cut off is asked for, until the text is whole."""
+        """Read on from a line, until the text that the client truncates is whole."""
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._failed(request, answer)]
             result = dict(answer.result)
-            # A bridge cannot tell whether the agent wants it whole, and says that it was cut.
+            # A bridge cannot know whether the agent wants the whole text: report it.
             following = part.following(result) if self._bridge.details else result["content"]
             if isinstance(following, _Part):
                 further = {**asked, "startLine": following.start}
@@ -147,7 +147,7 @@ class Files:
         return [ask(CLIENT, "fs/write_text_file", asked, then, instead_of=request, of=AGENT)]
 
     def _failed(self, request: Request, failure: Failure) -> Out:
-        """The error in official numbers; a file that is missing names itself."""
+        """Convert the error to official codes; the one for a missing file names it."""
         side, answer = self._bridge.fail(AGENT, request.key, failure, request.params["sessionId"])
         assert isinstance(answer, Failure)
         if answer.code == RESOURCE_NOT_FOUND and answer.data.get("uri") == "":

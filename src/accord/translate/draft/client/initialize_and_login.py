@@ -82,18 +82,18 @@ class DraftClient(DraftBridge):
             self.on_notification[side, CANCEL_REQUEST] = self._notified_nothing
 
     def receive(self, side: Side, message: Message) -> Outs:
-        """Take the next message; a status that was held back goes out before what follows it."""
+        """Take the next message; a delayed status is sent before what follows it."""
         held_back = side is AGENT and (self._calls.held or self._calls.ready) is not None
         outs = self._calls.before(message) if held_back else ()
         said = super().receive(side, message)
         return self._dated([*outs, *said] if outs else said)
 
     def wake(self) -> Outs:
-        """Send what waited long enough."""
+        """Send the delayed messages that are due."""
         return self._dated(super().wake())
 
     def _dated(self, outs: Outs) -> Outs:
-        """With the time of each update, where it is our own agent that works."""
+        """Add the time to each update if it comes from our own agent."""
         for side, message in outs if self.details else ():
             if side is CLIENT and isinstance(message, Notification):
                 session = self.state.sessions.get(message.params.get("sessionId", ""))
@@ -102,7 +102,7 @@ class DraftClient(DraftBridge):
         return outs
 
     def ended(self, why: str) -> Outs:
-        """A turn that had begun ends in an error of the draft's own."""
+        """End the turns that had begun with an error of the draft."""
         self.timers.clear()
         return self._turns.ended(why)
 
@@ -121,7 +121,7 @@ class DraftClient(DraftBridge):
         return self.introduce(request, params, self._initialized)
 
     def fail(self, side: Side, key: Key, failure: Failure, session_id: str = "") -> Out:
-        """An error in the asker's numbers; capabilities that are missing have the draft's names."""
+        """Answer with an error in the sender's codes, with the draft's names of capabilities."""
         data = failure.data
         if side is CLIENT and isinstance(data, dict) and isinstance(data.get("missing"), list):
             paths = [path_in_draft(one) for one in data["missing"] if isinstance(one, str)]
@@ -177,7 +177,7 @@ class DraftClient(DraftBridge):
         return [self.ask(AGENT, "authenticate", params, then, instead_of=request, of=CLIENT)]
 
     def _login_of(self, method: str, exact: object) -> str | None:
-        """The agent's method for a word of the draft: the same, one that reads alike, the only."""
+        """Return the agent's login method for one of the draft: the same, similar, or only one."""
         ids: list[str] = [one["id"] for one in self.state.logins if one.get("type") != "terminal"]
         if isinstance(exact, str) and exact in ids:
             return exact

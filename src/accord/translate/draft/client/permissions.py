@@ -1,4 +1,4 @@
-"""A v1 agent asks for permission: its options as yes or no of the draft, and for how long.
+"""Permission requests of a v1 agent: its options as the draft's yes or no, and a scope.
 
 What always holds
     * Only an option that the agent offered is chosen, and never one that grants more than the
@@ -35,7 +35,7 @@ from accord.translate.message import (
 
 
 class Permissions:
-    """Asks the draft client; without dialogs there the answer is no."""
+    """Asks the draft client; if that has no dialogs, the answer is no."""
 
     def __init__(self, bridge: DraftBridge, state: State, calls: Calls) -> None:
         self._bridge = bridge
@@ -65,7 +65,7 @@ class Permissions:
         reason = _reason(tool_call) or call.title
         if reason not in ("", f"{operation}: {asked['resource']}"):
             asked["reason"] = reason
-        # Only for display: the draft cannot say what is offered there.
+        # Only for display: the draft has no field for the options.
         keep_all(asked, {"options": copied(options)})
 
         def then(answer: Answer) -> Outs:
@@ -76,16 +76,16 @@ class Permissions:
         return [*outs, ask(CLIENT, method, asked, then, instead_of=request, of=AGENT)]
 
     def _announce(self, session: Session, tool_call: Json) -> list[Out]:
-        """The call, and that it waits: both before the question."""
+        """Return the updates before the request: the call, and that it waits for permission."""
         said: Json = {name: value for name, value in tool_call.items() if name != "status"}
         contents = [one for one in said.get("content") or () if one.get("type") != "content"]
         known = session.calls.get(tool_call["toolCallId"])
         before = [] if known is None else self._calls.announce(session, known, asks=True)
         if self._bridge.details and known is not None:
-            # Our own agent repeats what it has told of the call.
+            # Our own agent repeats the fields of the call.
             said = {"toolCallId": known.id}
             contents = [] if contents == known.shown else contents
-        # Words about the question are its reason, not the call's output.
+        # A text in the request is its reason, not output of the call.
         if contents:
             said["content"] = contents
         else:
@@ -101,7 +101,7 @@ class Permissions:
     ) -> Outs:
         call = session.asking.pop(request.key, None)
         if call is None:
-            # The turn was cancelled meanwhile, and the agent has its answer.
+            # The turn was cancelled meanwhile, and the agent got its answer.
             return []
         if isinstance(answer, Failure):
             if not _says_no(answer):
@@ -122,7 +122,7 @@ class Permissions:
         return [*outs, (AGENT, Result(request.key, {**made, **result}))]
 
     def cancel(self, session: Session) -> list[Out]:
-        """Answer what is open: the turn is being cancelled."""
+        """Answer the open requests: the turn is being cancelled."""
         outs: list[Out] = []
         for key, call in session.asking.items():
             call.rejected = True
@@ -144,13 +144,13 @@ def _outcome(granted: bool, scope: str | None, remember: bool, options: list[Jso
 
 
 def _says_no(failure: Failure) -> bool:
-    """Whether an error is a refusal: an answer that cannot be read is one too."""
+    """Whether an error is a refusal; an unreadable answer counts as one."""
     reason = failure.data.get("reason") if isinstance(failure.data, dict) else None
     return failure.code in (DRAFT_PERMISSION_DENIED, DRAFT_CANCELLED) or reason == UNREADABLE
 
 
 def _resource(call: Call, operation: str) -> str:
-    """What the call is about: its place for files, else what its input names, else its title."""
+    """Return the resource of a call: its location, what its input names, or its title."""
     if operation in FILE_OPERATIONS and call.path is not None:
         return call.path
     return call.resource or call.path or call.title or call.id

@@ -1,4 +1,4 @@
-"""What the bridge remembers of a connection of a draft client: both sides' abilities, sessions.
+"""The state of a connection of a draft client: the abilities of both sides, and the sessions.
 
 What always holds
     * At most `SESSIONS_MAX` sessions and `CALLS_MAX` tool calls of each are remembered; the
@@ -24,12 +24,12 @@ MODE_CATEGORY: Final = "mode"
 
 @dataclass(slots=True)
 class Turn:
-    """One prompt: it has begun when its first update went out."""
+    """One prompt; its turn begins when its first update is sent."""
 
     key: Key
     begun: bool = False
     cancelled: bool = False
-    # The prompt's blocks, to be told again when the turn begins.
+    # The prompt's blocks, which are echoed when the turn begins.
     echo: list[Json] = field(default_factory=list)
 
 
@@ -45,19 +45,19 @@ class Call:
     resource: str | None = None
     asked: bool = False
     rejected: bool = False
-    # The terminal that it shows, and when the work began.
+    # The terminal that the call shows, and when its work began.
     terminal_id: str | None = None
     started: float | None = None
-    # The announcement, while it is held back, and what sends it when nothing else does.
+    # The announcement while it is delayed, and the timer that sends it.
     unsaid: Json | None = None
     timer: int = 0
-    # A model writes it, and the tool has not said yet what it will do.
+    # A model writes the call, and the tool has not described it yet.
     is_forming: bool = False
-    # What it shows that is not text.
+    # Its content that is not text.
     shown: list[Json] = field(default_factory=list)
-    # The last text among its contents: the reason, should it fail.
+    # The last text among its contents: the reason if the call fails.
     text: str = ""
-    # The agent has said that it is in progress, and the client was not told so yet.
+    # The agent has reported `in_progress`, which was not sent to the client yet.
     owed: bool = False
 
 
@@ -73,25 +73,25 @@ class Session:
     mode: str = DEFAULT_MODE
     options: list[Json] = field(default_factory=list)
     turn: Turn | None = None
-    # Prompts behind the one that runs.
+    # Prompts that wait behind the running one.
     waiting: deque[Turn] = field(default_factory=deque)
     calls: dict[str, Call] = field(default_factory=dict)
-    # Permission requests of the agent that the client has not answered, by key.
+    # Open permission requests of the agent, by key.
     asking: dict[Key, Call] = field(default_factory=dict)
-    # Not told to the client yet: what is said of it waits.
+    # Not announced to the client yet: its updates wait.
     opening: bool = False
     early: deque[Out] = field(default_factory=lambda: deque(maxlen=EARLY_UPDATES_MAX))
-    # The message that each kind of chunk is at, and how many chunks of it went out.
+    # The current message of each kind of chunk, and how many of its chunks were sent.
     messages: dict[str, tuple[str, int]] = field(default_factory=dict)
-    # The streamed message that has no end yet: its type, and the index of its next chunk.
+    # The open streamed message: its type, and the index of its next chunk.
     open_message: tuple[str, int] | None = None
-    # While history is told: how many messages, and which one the last chunk was of.
+    # During a replay: how many messages, and the message of the last chunk.
     loading: bool = False
     counted: int = 0
     counting: Any = None
     usage: Json | None = None
-    # A change that the client asked for: what the agent says of it meanwhile, and what it will
-    # say again though we have told it.  A mode it may say by an option, of this key.
+    # A change that the client requested: the agent's updates about it so far, and those that it
+    # will repeat although they were sent.  The agent may report a mode by the option of this key.
     wanted_mode: str | None = None
     told_mode: Json | None = None
     echo_mode: str | None = None
@@ -100,14 +100,14 @@ class Session:
     told_options: list[Json] | None = None
 
     def call(self, call_id: str) -> Call:
-        """A new call under an id."""
+        """Make a new call with this id."""
         if len(self.calls) >= CALLS_MAX:
             del self.calls[next(iter(self.calls))]
         call = self.calls[call_id] = Call(call_id)
         return call
 
     def describe(self, result: Json) -> None:
-        """Take modes and options from the answer that opened the session.
+        """Read modes and options from the answer that opened the session.
 
         What a loaded session does not tell again is as it was.
         """
@@ -127,16 +127,16 @@ class Session:
 
     @property
     def mode_option(self) -> Json | None:
-        """The option that is the mode; where the agent has modes too, it says the same."""
+        """The option that is the mode; if the agent has modes too, both are the same."""
         return mode_option_of(self.options)
 
     def values(self) -> Json:
-        """The options as the draft tells them: the mode is none of them."""
+        """The options in the draft's form, without the mode."""
         return values_of([one for one in self.options if one is not self.mode_option])
 
 
 def mode_option_of(options: list[Json]) -> Json | None:
-    """The option that is the mode, if there is one."""
+    """Return the option that is the mode, if there is one."""
     for option in options:
         if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
             return option
@@ -150,27 +150,27 @@ class State:
         self.logins: list[Json] = []
         self.official_updates = False
         self.sessions: dict[str, Session] = {}
-        # Sessions that were asked for and have no id yet.
+        # Requested sessions without an id so far.
         self.openings = 0
-        # Sessions that turned up meanwhile, of which it is not clear whose they are.
+        # Sessions that appeared meanwhile, and may belong to one of these requests.
         self._unclaimed: dict[str, Session] = {}
 
     def serves(self, part: str, name: str) -> bool:
-        """Whether the client serves something, by the draft's names."""
+        """Whether the client offers a service, by the draft's names."""
         holder = self.client.get(part)
         return isinstance(holder, dict) and holder.get(name) is True
 
     @property
     def has_dialogs(self) -> bool:
-        """Whether the client can ask its user; only a clear no counts."""
+        """Whether the client can ask its user, unless it says that it cannot."""
         return (self.client.get("ui") or {}).get("permissionDialogs") is not False
 
     def capability(self, part: str, name: str) -> Any:
-        """A capability of the agent, None where it has none."""
+        """Return a capability of the agent; None if it lacks it."""
         return (self.agent.get(part) or {}).get(name)
 
     def session(self, session_id: str) -> Session:
-        """The session of an id; one that is not announced yet, or unknown, gets a record too."""
+        """Return the session with this id; an unannounced or unknown one gets a record too."""
         session = self.sessions.get(session_id)
         if session is not None:
             return session
@@ -185,14 +185,14 @@ class State:
         return session
 
     def claimed(self, session_id: str) -> Session:
-        """The session of an id that is the client's to know."""
+        """Return the session with this id, which the client knows."""
         session = self.session(session_id)
         self._unclaimed.pop(session_id, None)
         session.opening = False
         return session
 
     def opened(self) -> list[Out]:
-        """One less session is asked for.
+        """Note that one of the requested sessions was opened.
 
         When no session is being opened any more, those that turned up meanwhile are not new ones
         of the client: what was held back of them goes out.

@@ -1,4 +1,4 @@
-"""Sessions of a v1 agent for a draft client: opening with what follows, and loading.
+"""Sessions of a v1 agent for a draft client: opening, with mode and options, and loading.
 
 `session/new` of the draft may name a mode and options, which v1 sets afterwards one by one: the
 client has its answer when all of that is done.  `session/load` names no folder, so it is looked
@@ -37,9 +37,9 @@ from accord.translate.meta_store import DRAFT, kept
 
 _TRANSPORTS: Final = frozenset({"stdio", "http", "sse", "acp"})
 _WISHES: Final = ("initialMode", "configOptions")
-# Pages of the agent's list that are read to find a session.
+# The number of pages of the agent's list that are read to find a session.
 LIST_PAGES_MAX: Final = 64
-# Stands where v1 demands a folder that the agent itself remembers.
+# The folder for a request of v1 about a session whose folder the agent remembers.
 NO_FOLDER: Final = "/"
 
 
@@ -59,7 +59,7 @@ class Sessions:
         wished: Json = {name: asked.pop(name) for name in _WISHES if name in asked}
         servers = [self._server(one) for one in asked.pop("mcpServers", ())]
         if self._bridge.details:
-            # Our own agent begins the session with all of it.
+            # Our own agent takes mode and options with the request.
             text = asked.pop("systemPrompt", None)
             keep_all(asked, {**wished, **({} if text is None else {"systemPrompt": text})})
             wished = {}
@@ -87,7 +87,7 @@ class Sessions:
         made = server_from_draft(server)
         kind = transport_of(made)
         if kind == "stdio" and not is_absolute(made["command"]):
-            # The draft's programs are looked for where programs are; elsewhere they have a path.
+            # A program of the draft may be a bare name, which is looked up; v1 requires a path.
             made["command"] = self._bridge.around.find_program(made["command"]) or made["command"]
         if kind not in _TRANSPORTS:
             raise invalid(f"unknown transport {kind!r}", server=server["name"])
@@ -126,7 +126,7 @@ class Sessions:
             raise CannotTranslate(DRAFT_CAPABILITY_NOT_SUPPORTED, "the agent cannot load sessions")
         session_id = request.params["sessionId"]
         if self._bridge.details:
-            # Our own agent knows its folder and its servers.
+            # Our own agent remembers the folder and the servers.
             return self._load_in(request, NO_FOLDER, [])
         known = self._state.sessions.get(session_id)
         if known is not None and known.folder is not None:
@@ -205,7 +205,7 @@ def _loaded(session: Session, answer: Json) -> Json:
 
 
 class _NewSession:
-    """What follows `session/new`: the mode, then one option after the other, then the answer."""
+    """The steps after `session/new`: the mode, then each option, then the answer."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class _NewSession:
         self._rejected: dict[str, str] = {}
 
     def follow(self, mode: str, wishes: Json) -> Outs:
-        """Do all of it, one after the other."""
+        """Take the steps one by one."""
         self._wishes.extend(wishes.items())
         session = self._session
         if mode not in (DEFAULT_MODE, session.mode) and session.names.knows(mode):

@@ -1,4 +1,4 @@
-"""Modes and options of a v1 agent for a draft client, and the update that follows each change.
+"""Modes and options of a v1 agent for a draft client, and the update after each change.
 
 The draft announces every change, also one that the client asked for; v1 need not.  So a change
 that was asked for is told here, once, after the answer, and what the agent says of it meanwhile
@@ -38,7 +38,7 @@ USER, ITSELF = "user", "agent"
 
 
 class Settings:
-    """Sets modes and options, and says what changed."""
+    """Sets modes and options, and reports what has changed."""
 
     def __init__(self, bridge: DraftBridge, state: State) -> None:
         self._bridge = bridge
@@ -49,7 +49,7 @@ class Settings:
     # ---- modes
 
     def mode_request(self, session: Session, mode: str) -> tuple[str, Json] | None:
-        """What to ask the agent for a mode; None where it has none at all."""
+        """Return the request that sets a mode; None if the agent has no modes."""
         official = session.names.official(mode)
         if session.modes:
             return "session/set_mode", {"sessionId": session.id, "modeId": official}
@@ -60,9 +60,9 @@ class Settings:
         return "session/set_config_option", asked
 
     def mode_is(self, session: Session, mode: str, answer: Json) -> None:
-        """The agent has taken a mode that it was asked for."""
+        """Note that the agent has accepted the requested mode."""
         session.mode = mode
-        # Only the answer to an option has options that were read; see `mode_request`.
+        # Only the answer to an option has options that were checked; see `mode_request`.
         if not session.modes and "configOptions" in answer:
             session.options = answer["configOptions"]
 
@@ -72,7 +72,7 @@ class Settings:
         mode = session.names.meant(params.pop("mode"))
         asking = self.mode_request(session, mode)
         if asking is None and session.folder is None:
-            # Not a session that was opened here: the agent knows best.
+            # The session was not opened here: the agent decides.
             asking = "session/set_mode", {"sessionId": session.id, "modeId": mode}
         if asking is None:
             raise CannotTranslate(DRAFT_CAPABILITY_NOT_SUPPORTED, "the session has no modes")
@@ -105,7 +105,7 @@ class Settings:
         return [ask(AGENT, method, full, then, instead_of=request, of=CLIENT)]
 
     def _tell_mode(self, session: Session, said: Json | None) -> list[Out]:
-        """The word of a change of mode, if there is one, and what the agent said of its options.
+        """Return the update of a mode that has changed, and of the options that came with it.
 
         The option that is the mode has not changed besides: it is the same change.
         """
@@ -120,7 +120,7 @@ class Settings:
         return [*word, *updates]
 
     def mode_update(self, session: Session, update: Json) -> list[tuple[str, Json]]:
-        """The agent says which mode it is in."""
+        """Take an update of the mode."""
         made = dict(update)
         del made["sessionUpdate"]
         had = taken(made)
@@ -144,7 +144,7 @@ class Settings:
     # ---- options
 
     def option_request(self, session: Session, key: str, value: Any) -> Json:
-        """What to ask the agent for an option.
+        """Return the request that sets an option.
 
         Raises:
             CannotTranslate: there is no such option, or it has no such value.
@@ -154,7 +154,7 @@ class Settings:
             raise invalid(f"the session has no option {key!r}", key=key)
         setting = setting_for(option, value)
         if setting is None and self._bridge.details and type(value) is int:
-            # An agent of ours may take numbers that it does not list, and refuses others.
+            # Our own agent may accept numbers that it does not list, and refuses others.
             setting = {"value": str(value)}
         if setting is None:
             raise invalid(f"the option {key!r} does not offer this value", key=key)
@@ -194,7 +194,7 @@ class Settings:
     def _set_unknown(
         self, request: Request, session: Session, params: Json, key: str, value: Any
     ) -> Outs:
-        """Set an option of a session that was not opened here: the agent knows best."""
+        """Set an option of a session that was not opened here: the agent decides."""
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
@@ -231,7 +231,7 @@ class Settings:
         first: str = "",
         unsaid: str | None = None,
     ) -> list[tuple[str, Json]]:
-        """One update for each option that is not what it was, the one that was meant first.
+        """Return one update for each option that has changed; the requested one is first.
 
         `unsaid` is one that has been told of in another way.
         """
@@ -239,7 +239,7 @@ class Settings:
         mode = mode_option_of(options)
         told = {unsaid}
         if self._bridge.details and mode is not None:
-            # Our own agent says its mode both ways.
+            # Our own agent reports its mode in both ways.
             told.add(mode["id"])
         found = [one for one in changes(session.options, options) if one.key not in told]
         for change in sorted(found, key=lambda one: one.key != first):
@@ -252,7 +252,7 @@ class Settings:
         return updates
 
     def options_update(self, session: Session, update: Json) -> list[tuple[str, Json]]:
-        """The agent says what its options are."""
+        """Take an update of the options."""
         options = update["configOptions"]
         if session.setting:
             session.told_options = options
@@ -260,7 +260,7 @@ class Settings:
         if session.wanted_mode is not None and (key := _mode_key(session, options)) is not None:
             session.mode_options = key, options
             return []
-        # They take the place of what was said of the mode that the client asked for.
+        # They replace the update of the mode that the client requested.
         session.mode_options = None
         rest = {
             name: value
@@ -277,7 +277,7 @@ class Settings:
 
 
 def _mode_key(session: Session, options: list[Json]) -> str | None:
-    """The option that says that the session is in the mode that the client asked for."""
+    """Return the option that reports the mode that the client requested."""
     option = mode_option_of(options)
     if option is None or session.names.draft(option["currentValue"]) != session.wanted_mode:
         return None
@@ -286,7 +286,7 @@ def _mode_key(session: Session, options: list[Json]) -> str | None:
 
 
 def _as_told(data: Json, had: Json) -> None:
-    """What changed an option, as the draft agent behind said; the rest is found here."""
+    """Keep the source of a change that a draft agent behind the bridge named."""
     if isinstance(had.get("source"), str):
         data["source"] = had["source"]
 

@@ -1,4 +1,4 @@
-"""A v1 agent runs commands in terminals of a draft client.
+"""Terminal requests of a v1 agent to a draft client.
 
 The client pushes output, which is gathered here; the agent's polls are answered from that.  The
 end of a command is asked for as soon as it runs, so that a poll can tell it.
@@ -39,9 +39,9 @@ from accord.translate.meta_store import is_text
 
 OUTPUT_BYTES_MAX: Final = 1024 * 1024
 TERMINALS_MAX: Final = 64
-# Terminals of which output came before we knew them.
+# Terminals whose output came before their id was known.
 EARLY_TERMINALS_MAX: Final = 16
-# Terminals that are over and that a tool call may still show.
+# Terminals that have ended and that a tool call may still show.
 ENDED_TERMINALS_KEPT: Final = 64
 STREAMS: Final = ("stdout", "stderr")
 _EXIT_CODE_MAX: Final = 2**32 - 1
@@ -50,32 +50,32 @@ _EXIT_CODE_MAX: Final = 2**32 - 1
 @dataclass(slots=True)
 class _Terminal:
     limit: int = OUTPUT_BYTES_MAX
-    # Each with the stream that it came on; what names none is of stdout.
+    # Each with its stream; output without a stream is stdout.
     pieces: deque[tuple[str, bytes]] = field(default_factory=deque)
     command: str | None = None
     size: int = 0
     truncated: bool = False
     exit: Json | None = None
     waiting: bool = False
-    # The agent has given it back; its last output may still come.
+    # The agent has released it; its last output may still come.
     released: bool = False
     waiters: list[Request] = field(default_factory=list)
 
     def take(self, data: str, stream: str) -> None:
-        """Add output and drop what is too much from the front."""
+        """Add output, and drop the beginning over the limit."""
         piece = data.encode(errors="replace")
         self.pieces.append((stream, piece))
         self.size += len(piece)
         self.cut()
 
     def cut(self) -> None:
-        """Keep to the limit."""
+        """Drop the beginning over the limit."""
         while self.size > self.limit:
             self.truncated = True
             stream, first = self.pieces.popleft()
             self.size -= len(first)
             rest = first[max(len(first) - (self.limit - self.size), 0) :]
-            # Not in the middle of a character.
+            # Do not cut in the middle of a character.
             while rest and rest[0] & 0xC0 == 0x80:
                 rest = rest[1:]
             if rest and self.limit > self.size:
@@ -84,15 +84,15 @@ class _Terminal:
                 return
 
     def text(self) -> str:
-        """All that is kept."""
+        """Return the kept output of both streams."""
         return b"".join(piece for _, piece in self.pieces).decode()
 
     def stream(self, name: str) -> str:
-        """What is kept of one stream."""
+        """Return the kept output of one stream."""
         return b"".join(piece for stream, piece in self.pieces if stream == name).decode()
 
     def printed(self, *, apart: bool) -> Json:
-        """What a poll is answered with; with `apart` it has the two streams beside it."""
+        """Return the answer to a poll; with `apart` it also has the two streams."""
         made: Json = {"output": self.text(), "truncated": self.truncated}
         if self.exit is not None:
             made["exitStatus"] = self.exit
@@ -101,7 +101,7 @@ class _Terminal:
         return made
 
     def shown(self, terminal_id: str) -> Json:
-        """The output of a tool call that shows it, once it is over."""
+        """Return the output of a tool call that shows the terminal, once the command has ended."""
         status = self.exit or {}
         return {
             "type": "terminal",
@@ -183,11 +183,11 @@ class Terminals:
         if "pid" in result:
             keep_all(result, {"pid": result.pop("pid")})
         outs: list[Out] = [(AGENT, Result(request.key, result))]
-        # Our own agent says itself how long the client is to wait.
+        # Our own agent sets the time limit of the wait.
         return outs if self._bridge.details else [*outs, self._ask_end(terminal_id, terminal)]
 
     def shown(self, terminal_id: str) -> Json | None:
-        """The output of a tool call that shows a terminal; None while the command runs."""
+        """Return the output of a tool call that shows a terminal; None while the command runs."""
         terminal = self._over.get(terminal_id) or self._terminals.get(terminal_id)
         is_over = terminal is not None and (terminal.exit is not None or terminal_id in self._over)
         return terminal.shown(terminal_id) if terminal is not None and is_over else None
@@ -234,7 +234,7 @@ class Terminals:
             terminal.waiting = False
             waiters, terminal.waiters = terminal.waiters, []
             if isinstance(answer, Result) and answer.result.get("timedOut") is True:
-                # It was given all the time there is.
+                # The request had no time limit.
                 answer = Failure(0, DRAFT_TIMEOUT, "the client stopped waiting for the command")
             if isinstance(answer, Failure):
                 return [self._bridge.fail(AGENT, one.key, answer) for one in waiters]
@@ -256,7 +256,7 @@ class Terminals:
         return [self._ask_end(request.params["terminalId"], terminal)]
 
     def _wait_so_long(self, request: Request, terminal: _Terminal) -> Outs:
-        """Wait as long as our own agent says, and tell it whether the time was over."""
+        """Wait with the time limit of our own agent, and report whether it was reached."""
         asked = self._without_session(request)
         asked = restore(asked, taken(asked), ("timeout",), draft.WaitForTerminalExitRequest)
 
@@ -264,7 +264,7 @@ class Terminals:
             if isinstance(answer, Failure):
                 if not _is_unreadable(answer):
                     return [self._bridge.fail(AGENT, request.key, answer)]
-                # It has ended; what is malformed of that is unknown.
+                # The command has ended; a malformed exit status is unknown.
                 signal = answer.data["answer"].get("signal")
                 answer = Result(0, {"exitCode": -1, "signal": signal if is_text(signal) else None})
             result = _exit_status(answer.result)
@@ -301,7 +301,7 @@ class Terminals:
         asked = self._without_session(request)
 
         def then(answer: Answer) -> Outs:
-            # What the command printed last comes before this.
+            # The last output of the command comes before this.
             self._terminals.pop(terminal_id, None)
             self._over[terminal_id] = terminal
             if len(self._over) > ENDED_TERMINALS_KEPT:
@@ -336,7 +336,7 @@ def _exit_status(answer: Json) -> Json:
     code = made.pop("exitCode")
     signal = made.get("signal")
     if "exitCode" in had and had["exitCode"] is None:
-        # What the draft demands was worked out by a bridge before us.
+        # Another bridge made this value, because the draft requires it.
         del had["exitCode"]
         code = None
     elif not 0 <= code <= _EXIT_CODE_MAX:

@@ -25,40 +25,40 @@ from accord.translate.message import CLIENT, Json, Message, Notification, Out, R
 from accord.translate.meta_store import DRAFT, kept
 
 HOLD_SECONDS: Final = 0.1
-# How long the announcement of a call waits while a model still writes its input, and until the
-# tool says what it will do.
+# How long the announcement of a call waits while a model still writes its input, and until its
+# tool describes it.
 INPUT_SECONDS_MAX: Final = 10.0
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
-# What names the thing that a call is about, in the input of tools as they are met.
+# The keys that name the resource in the input of common tools.
 _RESOURCE_KEYS: Final = (
     *("resource", "command", "url", "uri"),
     *("path", "file_path", "pattern", "query"),
 )
-# What the announcement has said already.
+# Fields that the announcement has already.
 _ANNOUNCED: Final = ("title", "kind", "name", "locations", "rawInput")
 
 
 def told(session: Session, kind: str, data: Json) -> Out:
-    """An update of the draft."""
+    """Make an update of the draft."""
     params = {"sessionId": session.id, "type": kind, "data": data}
     return CLIENT, Notification(SESSION_UPDATE, params)
 
 
 class Calls:
-    """Says what became of calls, step by step."""
+    """Reports the progress of calls step by step."""
 
     def __init__(self, bridge: DraftBridge, shown: Callable[[str], Json | None]) -> None:
-        """`shown` is what a call shows of a terminal, None while its command runs."""
+        """`shown` returns the output of a terminal, None while its command runs."""
         self._bridge = bridge
         self._shown = shown
         self.held: tuple[Session, Call, int] | None = None
-        # A call whose announcement waits only to learn whether permission is asked for.
+        # A call whose announcement waits only for a permission request.
         self.ready: tuple[Session, Call] | None = None
 
     # ---- the held status
 
     def before(self, message: Message) -> Outs:
-        """What goes out before the agent's next message."""
+        """Return the delayed updates to send before the agent's next message."""
         outs: list[Out] = []
         if self.ready is not None:
             call = self.ready[1]
@@ -68,14 +68,14 @@ class Calls:
             return outs
         _, call, timer = self.held
         if _is_question(message, call):
-            # It is asked for first after all, and in progress when it is granted.
+            # Permission is requested after all; the call is in progress once it is granted.
             self._bridge.timers.cancel(timer)
             self.held = None
             return outs
         return [*outs, *self.release()]
 
     def release(self) -> Outs:
-        """Send the status that was held back."""
+        """Send the delayed status."""
         assert self.held is not None
         session, call, timer = self.held
         self._bridge.timers.cancel(timer)
@@ -89,7 +89,7 @@ class Calls:
     # ---- what the agent says
 
     def announced(self, session: Session, update: Json, *, made: bool = False) -> list[Out]:
-        """A call that the client does not know yet; `made`: the agent did not say so itself."""
+        """Take a call that the client does not know yet; `made`: the agent did not announce it."""
         call = session.call(update["toolCallId"])
         if self._may_wait(session, update) and not made:
             self._remember(call, update)
@@ -97,12 +97,12 @@ class Calls:
         return self._announced(session, call, update, made=made)
 
     def _may_wait(self, session: Session, update: Json) -> bool:
-        """Only our own agent's calls, and only before they begin."""
+        """Whether to delay the announcement: for calls of our own agent that have not begun."""
         is_pending = update.get("status") in (None, "pending")
         return self._bridge.details and not session.loading and is_pending
 
     def _hold_back(self, session: Session, call: Call, update: Json) -> list[Out]:
-        """The draft tells a call's input once: wait for it, and for whether permission is asked."""
+        """Delay an announcement for its input, sent only once, and for a permission request."""
         timers = self._bridge.timers
         timers.cancel(call.timer)
         call.unsaid, call.is_forming = update, _is_forming(call, update)
@@ -113,7 +113,7 @@ class Calls:
         return []
 
     def announce(self, session: Session, call: Call, *, asks: bool = False) -> list[Out]:
-        """Send an announcement that was held back; `asks`: permission is asked for next."""
+        """Send a delayed announcement; `asks`: a permission request follows."""
         if call.unsaid is None:
             return []
         update, call.unsaid = call.unsaid, None
@@ -123,7 +123,7 @@ class Calls:
         return self._announced(session, call, update, made=False, asks=asks)
 
     def announce_all(self, session: Session) -> list[Out]:
-        """Send all announcements that were held back: the turn is over."""
+        """Send all delayed announcements at the end of the turn."""
         return [out for call in session.calls.values() for out in self.announce(session, call)]
 
     def _announced(
@@ -142,7 +142,7 @@ class Calls:
         return [*outs, *self._changed(session, call, rest, made=True)]
 
     def changed(self, session: Session, update: Json, *, made: bool = False) -> list[Out]:
-        """A change of a call, which is announced if it was not."""
+        """Take a change of a call, and announce the call first if necessary."""
         call = session.calls.get(update["toolCallId"])
         if call is None:
             return self.announced(session, update, made=made)
@@ -152,7 +152,7 @@ class Calls:
         merged = {**call.unsaid, **_said(update)}
         if self._may_wait(session, update) and (call.is_forming or "content" not in update):
             if "content" in update:
-                # A tool says what it will do and shows the change; permission is asked for next.
+                # A tool describes the call and shows the change; a permission request follows.
                 merged["content"] = update["content"]
             return self._hold_back(session, call, merged)
         call.unsaid = merged
@@ -208,7 +208,7 @@ class Calls:
     # ---- what follows from elsewhere
 
     def go(self, session: Session, call: Call, wanted: str) -> list[Out]:
-        """Lead a call to a status that the agent did not say."""
+        """Send the steps to a status that the agent did not report."""
         outs = self.announce(session, call, asks=wanted == "awaiting_permission")
         return [*outs, *self._stepped(session, call, wanted)]
 
@@ -216,7 +216,7 @@ class Calls:
         return [self._step(session, call, one) for one in steps_to(call.status, wanted)]
 
     def _time(self, session: Session, call: Call, data: Json) -> None:
-        """Note when the work began, and say at its end how long it took."""
+        """Note when the work began; at its end add how long it took."""
         if not self._bridge.details or session.loading:
             return
         now = self._bridge.around.now()
@@ -226,7 +226,7 @@ class Calls:
             data.setdefault("duration", round((now - call.started) * 1000))
 
     def _show_terminal(self, call: Call, patch: Json) -> None:
-        """Only at the end of a call is it known how its command ended."""
+        """Add the output of the terminal, which is complete only at the end of the call."""
         if call.status in FINAL_STATUSES and call.terminal_id is not None:
             output = self._shown(call.terminal_id)
             if output is not None:
@@ -243,7 +243,7 @@ class Calls:
         return told(session, "tool_call_update", data)
 
     def cancelled(self, session: Session) -> list[Out]:
-        """Whatever is not over when a turn ends cancelled."""
+        """Cancel the calls that have not ended when a turn ends cancelled."""
         outs: list[Out] = []
         for call in session.calls.values():
             outs += self.go(session, call, "cancelled")
@@ -251,7 +251,7 @@ class Calls:
 
 
 def _is_question(message: Message, call: Call) -> bool:
-    """Whether a message asks for permission for a call."""
+    """Whether a message is a permission request for this call."""
     if not isinstance(message, Request) or message.method != "session/request_permission":
         return False
     tool_call: Any = message.params.get("toolCall")
@@ -267,7 +267,7 @@ def _is_update(message: Message, call: Call) -> bool:
 
 
 def _is_forming(call: Call, update: Json) -> bool:
-    """Whether a model writes the call: its title is only the tool's name until the tool begins.
+    """Whether a model still writes the call: until the tool begins, its title is the tool's name.
 
     A call that has its input from the start is not a model's.
     """
@@ -277,12 +277,12 @@ def _is_forming(call: Call, update: Json) -> bool:
 
 
 def _said(update: Json) -> Json:
-    """What an update says that belongs in the announcement."""
+    """Return the fields of an update that belong in the announcement."""
     return {name: update[name] for name in _ANNOUNCED if update.get(name) is not None}
 
 
 def named_resource(given: Any) -> str | None:
-    """What the input of a call names as the thing that it is about."""
+    """Return the resource that the input of a call names."""
     if isinstance(given, dict):
         for name in _RESOURCE_KEYS:
             if isinstance(given.get(name), str):
@@ -291,11 +291,11 @@ def named_resource(given: Any) -> str | None:
 
 
 def _wanted(session: Session, call: Call, status: Any, exact: Any) -> str | None:
-    """The draft's word for what v1 says, which follows from what happened before."""
+    """Return the draft's status for one of v1, which depends on the earlier statuses."""
     if status not in _STATUSES:
         return None
     if exact in FINAL_STATUSES and STATUSES_FROM_DRAFT[exact] == status:
-        # Nobody cancels what the user has refused.
+        # A call that the user has denied is not cancelled.
         return "denied" if exact == "cancelled" and call.rejected else str(exact)
     if status == "failed" and call.rejected:
         return "denied"

@@ -96,7 +96,7 @@ class Turns:
         return [ask(AGENT, "session/prompt", asked, then, instead_of=request, of=CLIENT)]
 
     def _final_message(self, session: Session, result: Json) -> list[Out]:
-        """The end of the open message, and a text that says why the turn failed."""
+        """Return the end of the open message, and a text with the reason why the turn failed."""
         if not self._bridge.details:
             return []
         outs = close_message(session)
@@ -152,7 +152,7 @@ class Turns:
         return [*outs, *self._permissions.cancel(session)]
 
     def ended(self, why: str) -> Outs:
-        """The agent is gone: turns that had begun end in an error, or as cancelled."""
+        """End the turns that had begun with an error, or as cancelled: the agent is gone."""
         outs: list[Out] = []
         for session in self._state.sessions.values():
             turn = session.turn

@@ -27,7 +27,7 @@ _CHUNKS: Final = {
     "agent_thought_chunk": "thought_message_chunk",
 }
 _COUNTED: Final = frozenset({"agent_message_chunk", "user_message_chunk"})
-# Kinds of chunk whose last one says so.
+# Kinds of chunks of which the last is marked.
 _ENDED: Final = frozenset({"agent_message_chunk", "user_message_chunk"})
 _HIDDEN: Final = {"audience": ["assistant"]}
 
@@ -62,7 +62,7 @@ class Updates:
         if name is not None:
             outs: list[Out] = [_chunk(session, kind, name, update)]
             if kind == "agent_thought_chunk" and self._bridge.details:
-                # Our own agent's thoughts are for people unless it says otherwise.
+                # Thoughts of our own agent are visible unless it says otherwise.
                 _data(outs[0]).setdefault("visible", True)
         else:
             handler = self._kinds.get(kind)
@@ -86,7 +86,7 @@ class Updates:
         return outs
 
     def _unknown(self, session: Session, kind: str, params: Json) -> list[Out]:
-        """An update that the draft has no type for."""
+        """Take an update that the draft has no type for."""
         if kind == "usage_update":
             session.usage = {
                 key: one for key, one in params["update"].items() if key != "sessionUpdate"
@@ -98,7 +98,7 @@ class Updates:
 
 
 def begin(session: Session, turn: Turn) -> list[Out]:
-    """A turn has begun: its prompt is told again, where that is wanted."""
+    """Begin a turn, and echo its prompt if the client wants that."""
     if turn.begun:
         return []
     turn.begun = True
@@ -114,7 +114,7 @@ def begin(session: Session, turn: Turn) -> list[Out]:
 
 
 def close_message(session: Session) -> list[Out]:
-    """Say that the streamed message that is open is complete, by an empty last chunk."""
+    """End the open streamed message by an empty last chunk."""
     if session.open_message is None:
         return []
     (kind, index), session.open_message = session.open_message, None
@@ -122,7 +122,7 @@ def close_message(session: Session) -> list[Out]:
 
 
 def _ended_before(session: Session, outs: list[Out]) -> list[Out]:
-    """With the end of a streamed message before whatever follows it."""
+    """Add the end of the open streamed message before an update that follows it."""
     made: list[Out] = []
     for out in outs:
         message = out[1]
@@ -145,7 +145,7 @@ def _data(out: Out) -> Json:
 
 
 def _envelope(params: Json, outs: list[Out]) -> None:
-    """What stood beside the update goes with the first that was made of it."""
+    """Add the members beside an update to the first update that was made from it."""
     for _, message in outs[:1]:
         assert isinstance(message, Notification)
         made = message.params
@@ -201,7 +201,7 @@ def _whole_chunk(session: Session, kind: str, update: Json) -> Json:
 
 
 def _grouped(session: Session, kind: str, message_id: str | None, data: Json, had: Json) -> None:
-    """Say by an index which message the chunk is of: the draft has no ids."""
+    """Add the index that shows the message of a chunk: the draft has no ids."""
     index, final = had.pop("index", None), had.pop("final", None)
     if isinstance(index, int) and index >= 0:
         data["index"] = index

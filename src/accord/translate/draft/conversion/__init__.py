@@ -1,1 +1,1 @@
-"""What both bridges to the 2026-02 draft are made of: one file per thing that has two forms."""
+"""Conversions for both bridges to the 2026-02 draft: one file for each thing with two forms."""

@@ -15,9 +15,9 @@ from accord.translate.message import Json
 from accord.translate.meta_store import DRAFT, is_number, kept
 
 UNKNOWN_PROGRAM: Final = {"name": "unknown", "version": "0"}
-# With this custom capability a client also takes updates that only the official versions have.
+# With this custom capability a client also accepts updates that only the official versions have.
 ACP_UPDATES: Final = "acpUpdates"
-# What such updates need of a client, by the names of v1; others are off behind the draft.
+# The capabilities of v1 that such updates need; without it they are off behind the draft.
 _CARRIED: Final = ("session", "plan", "subagents")
 _UNSTABLE: Final = frozenset({"plan", "subagents"})
 _PROMPT_FLAGS: Final = ("image", "audio", "embeddedContext")
@@ -27,7 +27,7 @@ _PROMPT_FLAGS: Final = ("image", "audio", "embeddedContext")
 
 
 def program_to_draft(info: Json | None) -> Json:
-    """Name and version of a program; the draft demands them."""
+    """Convert name and version of a program; the draft requires them."""
     if info is None:
         return dict(UNKNOWN_PROGRAM)
     made = dict(info)
@@ -37,7 +37,7 @@ def program_to_draft(info: Json | None) -> Json:
 
 
 def program_from_draft(info: Json) -> Json:
-    """Name and version of a program in v1's form."""
+    """Convert name and version of a program to v1."""
     made = dict(info)
     had = taken(made)
     if isinstance(had.get("title"), str):
@@ -50,7 +50,7 @@ def program_from_draft(info: Json) -> Json:
 
 
 def client_to_draft(capabilities: Json, *, details: bool = False) -> Json:
-    """What a v1 client can do, for a draft agent: all that official updates need besides.
+    """Convert a v1 client's capabilities to the draft, and keep those that official updates need.
 
     With `details` it is a client of ours, which tells the draft's own abilities in `_meta` and
     takes no official updates.
@@ -85,7 +85,7 @@ def client_to_draft(capabilities: Json, *, details: bool = False) -> Json:
 
 
 def client_from_draft(capabilities: Json, *, unstable: bool) -> Json:
-    """What a draft client can do, for a v1 agent."""
+    """Convert a draft client's capabilities to v1."""
     fs, terminal = capabilities.get("fs") or {}, capabilities.get("terminal") or {}
     custom = dict(capabilities.get("_custom") or {})
     official = custom.pop(ACP_UPDATES, None) is True
@@ -116,7 +116,7 @@ def client_from_draft(capabilities: Json, *, unstable: bool) -> Json:
     return made
 
 
-# The draft's names for what an agent may require of its client; other abilities it does not have.
+# The draft's names for capabilities that an agent may require of its client.
 _REQUIRED: Final = {
     "fs.readTextFile": ("fs", "read"),
     "fs.writeTextFile": ("fs", "write"),
@@ -125,7 +125,7 @@ _REQUIRED: Final = {
 
 
 def required_in_draft(paths: Iterable[str]) -> Json:
-    """The client capabilities that an agent requires, by paths of v1, as the draft lists them."""
+    """Convert required client capabilities from paths of v1 to the draft's list."""
     made: Json = {}
     for path in paths:
         if path in _REQUIRED:
@@ -135,14 +135,14 @@ def required_in_draft(paths: Iterable[str]) -> Json:
 
 
 def path_in_draft(path: str) -> str:
-    """The draft's path of a client capability of v1."""
+    """Return the draft's path for a client capability of v1."""
     if path.startswith("_meta."):
         return f"_custom.{path.removeprefix('_meta.')}"
     return ".".join(_REQUIRED.get(path, (path,)))
 
 
 def offered_in_draft(capabilities: Mapping[str, Any]) -> Json:
-    """v1's client capabilities as the draft's, for a client that mixed the two at first."""
+    """Convert v1's client capabilities to the draft, for a client that mixed both at first."""
 
     def has(path: str) -> bool:
         return supports(capabilities, path, booleans=True)
@@ -154,7 +154,7 @@ def offered_in_draft(capabilities: Mapping[str, Any]) -> Json:
 
 
 class Missing(NamedTuple):
-    """A capability that is required and not offered, or a number of which too little is."""
+    """A capability that is required and not offered, or a number that is too small."""
 
     path: str
     least: int | float | None = None
@@ -164,7 +164,7 @@ class Missing(NamedTuple):
 
 
 def missing(required: Json, offered: Json, path: str = "", *, words: bool) -> list[Missing]:
-    """All that is required and not offered; `words`: values that only name something count too."""
+    """Return what is required and not offered; `words`: texts are compared too."""
     found: list[Missing] = []
     for name, wanted in required.items():
         if name == "_meta" or wanted is False or wanted is None:
@@ -190,7 +190,7 @@ def _meta(holder: Json) -> dict[str, Any]:
 
 
 def agent_to_draft(capabilities: Json) -> Json:
-    """What a v1 agent can do, for a draft client."""
+    """Convert a v1 agent's capabilities to the draft."""
     prompt = capabilities.get("promptCapabilities") or {}
     mcp = capabilities.get("mcpCapabilities") or {}
     session = capabilities.get("sessionCapabilities") or {}
@@ -225,7 +225,7 @@ def agent_to_draft(capabilities: Json) -> Json:
 
 
 def agent_from_draft(capabilities: Json, *, unstable: bool, details: bool = False) -> Json:
-    """What a draft agent can do, for a v1 client; with `details` all of it is in `_meta` too."""
+    """Convert a draft agent's capabilities to v1; with `details` all of them are in `_meta` too."""
     prompt = capabilities.get("promptCapabilities") or {}
     mcp = capabilities.get("mcpCapabilities") or {}
     transports = mcp.get("transport") or []
@@ -234,7 +234,7 @@ def agent_from_draft(capabilities: Json, *, unstable: bool, details: bool = Fals
     made: Json = {
         "loadSession": capabilities.get("loadSession") is True,
         "promptCapabilities": {
-            # The draft has no flag per kind of block: all of its blocks are for everybody.
+            # The draft has no capability for each kind of block: every agent accepts all of them.
             "image": True,
             "audio": True,
             "embeddedContext": prompt.get("attachments") is True,

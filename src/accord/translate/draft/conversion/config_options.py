@@ -13,15 +13,15 @@ from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.message import Json
 from accord.translate.meta_store import DRAFT, kept
 
-# Options of a draft agent and values of one that are remembered, and the one that stands for the
-# value that nobody has told yet.
+# Bounds of the remembered options and values of a draft agent, and the value that stands for the
+# value that is not known yet.
 VALUES_MAX: Final = 64
 OPTIONS_MAX: Final = 256
 UNTOLD: Final = "default"
 
 
 class Change(NamedTuple):
-    """One option that is not what it was."""
+    """An option that has changed."""
 
     key: str
     before: Any
@@ -30,22 +30,22 @@ class Change(NamedTuple):
 
 
 def find(options: list[Json], key: str) -> Json | None:
-    """The option of an id."""
+    """Return the option with this id."""
     return next((one for one in options if one.get("id") == key), None)
 
 
-# The draft's common options, each with the id of ours that means the same.
+# The draft's common options, each with our id of the same meaning.
 _MEANT: Final = {"autoApprove": "auto_approve", "maxTokens": "token_limit"}
 
 
 def meant_option(known: Container[str], key: str) -> str:
-    """The key of the option that one of the draft's common keys stands for."""
+    """Return the key of the option that one of the draft's common keys means."""
     ours = _MEANT.get(key, key)
     return ours if key not in known and ours in known else key
 
 
 def entries_of(option: Json) -> list[Json]:
-    """The values of a select option, those inside groups too."""
+    """Return the values of a select option, including those in groups."""
     found: list[Json] = []
     for entry in option.get("options") or ():
         found += entry.get("options") or () if "group" in entry else (entry,)
@@ -56,7 +56,7 @@ def entries_of(option: Json) -> list[Json]:
 
 
 def value_of(option: Json) -> Any:
-    """The value of an option as the draft tells it."""
+    """Return the value of an option in the draft's form."""
     current = option.get("currentValue")
     for entry in entries_of(option):
         if entry.get("value") == current:
@@ -65,12 +65,12 @@ def value_of(option: Json) -> Any:
 
 
 def values_of(options: list[Json]) -> Json:
-    """All values by key."""
+    """Return all values by key."""
     return {option["id"]: value_of(option) for option in options if "currentValue" in option}
 
 
 def changes(before: list[Json], after: list[Json]) -> list[Change]:
-    """Every key whose value is another one now."""
+    """Return the options whose value has changed."""
     old, new = values_of(before), values_of(after)
     return [
         Change(key, old.get(key), key in old, value)
@@ -85,7 +85,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def setting_for(option: Json, value: Any) -> Json | None:
-    """`value` and `type` of v1 for a value of the draft; None where the option has no such."""
+    """Return `value` and `type` of v1 for a value of the draft; None if the option lacks it."""
     if option.get("type") == "boolean":
         return {"value": value, "type": "boolean"} if isinstance(value, bool) else None
     wanted = str(value) if isinstance(value, int | float) else value
@@ -103,7 +103,7 @@ def setting_for(option: Json, value: Any) -> Json | None:
 
 
 def made_option(key: str) -> Json:
-    """An option of which a draft agent told the key alone."""
+    """Make an option of which the draft agent sent only the key."""
     entry: Json = {"value": UNTOLD, "name": "Default"}
     keep_all(entry, {"untold": True})
     return {
@@ -116,14 +116,14 @@ def made_option(key: str) -> Json:
 
 
 def any_option(key: str, **value: Any) -> Json:
-    """An option for a client of ours, which knows that it takes any value."""
+    """Make an option for our own client, which knows that it accepts any value."""
     told = value.get("currentValue")
     made: Json = {"id": key, "name": key, "type": "boolean" if isinstance(told, bool) else "any"}
     return {**made, **({"category": key} if key == "model" else {}), **value}
 
 
 def with_any_value(options: list[Json], key: str, value: Any) -> list[Json]:
-    """The list after an option got a value, for a client of ours."""
+    """Return the list with a new value of an option, for our own client."""
     changed = any_option(key, currentValue=value)
     if find(options, key) is None:
         return [*options[-OPTIONS_MAX + 1 :], changed]
@@ -131,7 +131,7 @@ def with_any_value(options: list[Json], key: str, value: Any) -> list[Json]:
 
 
 def with_value(options: list[Json], key: str, value: Any, *, booleans: bool) -> list[Json]:
-    """The list after an option got a value, which it offers from now on.
+    """Return the list with a new value of an option, which offers it from now on.
 
     `booleans`: the client can show options that are on or off.
     """
@@ -169,7 +169,7 @@ def _entry(value: Any) -> Json:
 
 
 def chosen_value(option: Json | None, value: Any) -> Any:
-    """What a v1 client chose, as the draft's value."""
+    """Convert the choice of a v1 client to the draft's value."""
     if option is not None and isinstance(value, str):
         for entry in entries_of(option):
             if entry.get("value") == value:
@@ -178,7 +178,7 @@ def chosen_value(option: Json | None, value: Any) -> Any:
 
 
 def is_untold(option: Json | None, value: Any) -> bool:
-    """Whether the value only stands for one that nobody has told."""
+    """Whether the value stands for one that is not known."""
     entries = entries_of(option) if option is not None else []
     return any(
         entry.get("value") == value and kept(entry, DRAFT).get("untold") is True

@@ -27,13 +27,13 @@ from accord.translate.meta_store import DRAFT, kept
 _TAGS: Final = tags(v1.ContentBlock)
 _INNER: Final = ("uri", "mimeType", "text", "blob")
 _MEDIA: Final = ("image", "audio")
-# The kinds of block that the draft has.
+# The types of block that the draft has.
 BLOCK_TYPES: Final = tags(draft.ContentBlock)
 _LINK_EXTRAS: Final = ("name", "description", "size", "annotations")
 
 
 def placeholder(block: Json) -> str:
-    """Text in the place of a block that cannot be said otherwise."""
+    """Make a text that replaces a block without a counterpart."""
     kind = block.get("type")
     if kind == "resource":
         resource = block.get("resource")
@@ -46,7 +46,7 @@ def placeholder(block: Json) -> str:
 
 
 def is_block(value: Any) -> bool:
-    """Whether a value is a block of v1, one that nobody knows yet included."""
+    """Whether a value is a block of v1; unknown types count."""
     return fits_openly(v1.ContentBlock, value, "type", _TAGS)
 
 
@@ -54,7 +54,7 @@ def is_block(value: Any) -> bool:
 
 
 def block_from_draft(block: Json) -> Json:
-    """A block of the draft as v1 has it."""
+    """Convert a block of the draft to v1."""
     kind = block["type"]
     if kind == "text":
         return _text_from_draft(block)
@@ -143,7 +143,7 @@ def _is_base64(text: str) -> bool:
 
 
 def attachment_from_draft(attachment: Json, folder: str) -> Json:
-    """An attachment as one more block of a prompt."""
+    """Convert an attachment to a block of a prompt."""
     path = attachment.get("path")
     uri = attachment.get("uri") or file_uri(resolved(path or "", folder))
     mime_type = attachment.get("mimeType")
@@ -161,7 +161,7 @@ def attachment_from_draft(attachment: Json, folder: str) -> Json:
 
 
 def within(block: Json, allowed: Json) -> Json:
-    """The block, or what stands for it where the agent's prompt capabilities do not have it."""
+    """Return the block, or its replacement if the agent's prompt capabilities exclude it."""
     kind = block["type"]
     if kind in _MEDIA and not allowed.get(kind):
         uri = block.get("uri") or f"data:{block['mimeType']};base64,{block['data']}"
@@ -183,7 +183,7 @@ def within(block: Json, allowed: Json) -> Json:
 
 
 def block_to_draft(block: Json) -> Json:
-    """A block of v1 as the draft has it."""
+    """Convert a block of v1 to the draft."""
     kind = block["type"]
     if kind == "text":
         return _text_to_draft(block)
@@ -274,7 +274,7 @@ def _resource_to_draft(block: Json) -> Json:
 
 
 def attachment_of(block: Json, folder: str) -> Json | None:
-    """The attachment that this block was made of, if it says the very same."""
+    """Return the attachment that this block was made from, if it has the same content."""
     attachment: Any = kept(block, DRAFT).get("attachment")
     if not isinstance(attachment, dict) or not fits(draft.Attachment, attachment):
         return None

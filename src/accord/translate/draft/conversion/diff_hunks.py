@@ -1,4 +1,4 @@
-"""Hunks of a diff: applied to a text, taken back, made of two texts, and as a unified diff.
+"""Hunks of a diff: applying, reverting, making them from two texts, and as a unified diff.
 
 Only a line feed ends a line.  A hunk that does not fit the text to the letter is not applied.
 """
@@ -15,12 +15,12 @@ CONTEXT_LINES = 3
 
 
 def applied(text: str, hunks: Sequence[Json]) -> str | None:
-    """The text after the change; None where it is not the text that the hunks are about."""
+    """Return the text after the change; None if the hunks do not fit the text."""
     return _changed(text, hunks, "oldStart", "-", "+")
 
 
 def taken_back(text: str, hunks: Sequence[Json]) -> str | None:
-    """The text before the change; None where it is not the text that the hunks lead to."""
+    """Return the text before the change; None if the hunks do not lead to this text."""
     return _changed(text, hunks, "newStart", "+", "-")
 
 
@@ -43,14 +43,14 @@ def _changed(text: str, hunks: Sequence[Json], start: str, gone: str, come: str)
 def _same(found: list[str], wanted: list[str]) -> bool:
     if len(found) != len(wanted):
         return False
-    # A hunk need not say that the last line has no end.
+    # A hunk need not show that the last line has no newline.
     return found == wanted or (
         found[:-1] == wanted[:-1] and found[-1].rstrip("\n") == wanted[-1].rstrip("\n")
     )
 
 
 def _sides(content: str, gone: str, come: str) -> tuple[list[str], list[str]]:
-    """The lines of a hunk before and after, each with its end."""
+    """Return the lines of a hunk before and after, each with its newline."""
     old: list[str] = []
     new: list[str] = []
     last: list[list[str]] = []
@@ -79,7 +79,7 @@ def _lines(text: str) -> list[str]:
 
 
 def hunks_of(old_text: str | None, new_text: str) -> list[Json]:
-    """The hunks that lead from one text to another; a text too long to compare is one hunk."""
+    """Return the hunks from one text to another; texts too long to compare are one hunk."""
     old, new = _lines(old_text or ""), _lines(new_text)
     if len(old) + len(new) > PATCH_LINES_MAX:
         return [_hunk([("replace", 0, len(old), 0, len(new))], old, new)]
@@ -115,19 +115,19 @@ def _header(hunk: Json) -> str:
 
 
 def _range(start: int, lines: int) -> str:
-    """As a unified diff has it: one line needs no count."""
+    """Return a range as in a unified diff: one line needs no count."""
     return str(start) if lines == 1 else f"{start},{lines}"
 
 
 def patch_of(hunks: Sequence[Json]) -> str:
-    """The hunks as the body of a unified diff."""
+    """Return the hunks as the body of a unified diff."""
     return "".join(
         f"{_whole_header(hunk)}{hunk['content'].removesuffix(chr(10))}\n" for hunk in hunks
     )
 
 
 def _whole_header(hunk: Json) -> str:
-    # In the draft's own example the content has it already.
+    # In the draft's own example the content already has the prefix.
     if hunk["content"].startswith("@@ -"):
         return ""
     old, new = (f"{hunk[f'{side}Start']},{hunk[f'{side}Lines']}" for side in ("old", "new"))
@@ -135,7 +135,7 @@ def _whole_header(hunk: Json) -> str:
 
 
 def unified(path: str, hunks: Sequence[Json]) -> str:
-    """The hunks as the text of a unified diff."""
+    """Return the hunks as the text of a unified diff."""
     parts = [f"--- {path}", f"+++ {path}"]
     for hunk in hunks:
         content = hunk["content"]

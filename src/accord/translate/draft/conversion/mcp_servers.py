@@ -12,17 +12,17 @@ from accord.schema import draft
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
 from accord.translate.message import Json
 
-# Where a server of the draft's `acp` form is that in truth lives at the client.
+# The agent's URL in the draft's `acp` form, for a server that is reached through the client.
 CLIENT_AGENT_URL: Final = "acp://client"
 
 
 def transport_of(server: Json) -> str:
-    """The name of the transport of a server of v1."""
+    """Return the name of the transport of a server of v1."""
     return str(server.get("type") or "stdio")
 
 
 def server_from_draft(server: Json) -> Json:
-    """A server as v1 has it."""
+    """Convert a server to v1."""
     made = {name: value for name, value in server.items() if name != "transport"}
     transport = dict(server["transport"])
     kind = transport.pop("type")
@@ -53,7 +53,7 @@ def _members(pairs: list[Json]) -> dict[str, str]:
 
 
 def server_to_draft(server: Json) -> Json:
-    """A server as the draft has it."""
+    """Convert a server to the draft."""
     made = dict(server)
     had = taken(made)
     kind = made.pop("type", None) or "stdio"

@@ -31,7 +31,7 @@ _NOTES: Final = frozenset(
 
 
 def fits(wanted: Any, value: object) -> bool:
-    """Whether a value is of a wire type without any tolerance."""
+    """Whether a value strictly has a wire type."""
     try:
         native(wanted).decode(encode(value))
     except (ValueError, TypeError, OverflowError, RecursionError):
@@ -40,12 +40,12 @@ def fits(wanted: Any, value: object) -> bool:
 
 
 def tags(union: Any) -> frozenset[str]:
-    """The tags of the members of a union; any other is a variant that nobody knows yet."""
+    """Return the tags of the members of a union; any other is an unknown variant."""
     return frozenset(member.__struct_config__.tag for member in get_args(union))
 
 
 def fits_openly(wanted: Any, value: Any, tag_field: str, known: frozenset[str]) -> bool:
-    """Whether a value is of a union, a variant that nobody knows included."""
+    """Whether a value is of a union; unknown variants count."""
     if not isinstance(value, dict):
         return False
     tag = value.get(tag_field)
@@ -53,17 +53,17 @@ def fits_openly(wanted: Any, value: Any, tag_field: str, known: frozenset[str]) 
 
 
 def copied(value: Any) -> Any:
-    """A value that nobody else holds: what is remembered here is not what was handed on."""
+    """Copy a value, so that later changes of a message do not reach what is remembered."""
     return deepcopy(value)
 
 
 def taken(holder: Json) -> Json:
-    """A copy of what was kept on an object for this dialect, which has it no longer."""
+    """Remove what was kept on an object for this dialect, and return a copy of it."""
     return dict(take(holder, DRAFT))
 
 
 def restore(plain: Json, kept: Json, names: Collection[str], wanted: Any) -> Json:
-    """The object with the named members that were kept, if it is valid with them.
+    """Return the object with the named members that were kept, if it is valid with them.
 
     What was used is gone from `kept`; the rest stays there for whoever keeps it on.
     """
@@ -79,7 +79,7 @@ def restore(plain: Json, kept: Json, names: Collection[str], wanted: Any) -> Jso
 
 
 def keep_all(holder: Json, values: Json) -> None:
-    """Keep several values at once; none leaves the object as it is."""
+    """Keep several values at once; without any, the object is unchanged."""
     if not values:
         return
     meta = holder.get("_meta")
@@ -89,14 +89,14 @@ def keep_all(holder: Json, values: Json) -> None:
 
 
 def without_nulls(holder: Json, names: Collection[str]) -> None:
-    """Drop members that are null: the draft has no null where the official versions have."""
+    """Drop members that are null, which the draft does not allow in these places."""
     for name in names:
         if name in holder and holder[name] is None:
             del holder[name]
 
 
 def read_update(kind: str, data: Any) -> Json:
-    """The data of a draft update, valid by its type: the envelope alone says nothing of it.
+    """Check the data of a draft update by its type: the envelope has no type for it.
 
     Raises:
         CannotTranslate: it is not what its type demands.
@@ -118,7 +118,7 @@ def read_update(kind: str, data: Any) -> Json:
 
 
 def without_notes(value: Any) -> Any:
-    """A value whose `_meta` objects have nothing that only a bridge reads; it may be changed."""
+    """Remove from `_meta` what only a bridge reads; the value may be changed."""
     if isinstance(value, dict):
         for name, member in value.items():
             if name != "_meta" and isinstance(member, dict | list):

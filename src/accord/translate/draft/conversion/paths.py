@@ -16,7 +16,7 @@ def is_absolute(path: str) -> bool:
 
 
 def resolved(path: str, folder: str) -> str:
-    """A path of the draft, where relative ones count from the session's folder."""
+    """Resolve a path of the draft; relative ones start at the session's folder."""
     if is_absolute(path):
         return path
     mark = "\\" if "\\" in folder and "/" not in folder else "/"
@@ -30,13 +30,13 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def file_uri(path: str) -> str:
-    """The address of a file."""
+    """Return the URI of a file."""
     plain = path.replace("\\", "/")
     return "file://" + quote(plain if plain.startswith("/") else f"/{plain}")
 
 
 def last_part(uri: str) -> str:
-    """What to call something of which only the address is known."""
+    """Return a name for something of which only the URI is known."""
     try:
         path = urlsplit(uri).path
     except ValueError:

@@ -15,7 +15,7 @@ DEFAULT_PRIORITY: Final = "medium"
 
 
 def plan_from_draft(data: Json) -> Json:
-    """The plan as an update of v1."""
+    """Convert a plan to an update of v1."""
     made = {name: value for name, value in data.items() if name not in ("planId", "steps")}
     had = taken(made)
     if had.pop("noPlanId", False) is not True:
@@ -26,7 +26,7 @@ def plan_from_draft(data: Json) -> Json:
 
 
 def detailed_plan(data: Json) -> Json:
-    """The plan for a client of ours: by its id, with the draft's own statuses."""
+    """Convert a plan for our own client: with its id and the draft's statuses."""
     entries = []
     for step in data["steps"]:
         entry = {"content": step["description"], "priority": DEFAULT_PRIORITY}
@@ -53,7 +53,7 @@ def _entry(step: Json) -> Json:
 
 
 def plan_to_draft(update: Json) -> Json:
-    """A plan of v1 as the draft's data."""
+    """Convert a plan of v1 to the draft."""
     made = {key: value for key, value in update.items() if key not in ("sessionUpdate", "entries")}
     had = taken(made)
     steps = [_step(one, number) for number, one in enumerate(update["entries"], 1)]
@@ -81,7 +81,7 @@ def _step(entry: Json, number: int) -> Json:
 
 
 def commands_from_draft(data: Json) -> Json:
-    """The slash commands as an update of v1."""
+    """Convert slash commands to an update of v1."""
     made = {name: value for name, value in data.items() if name != "commands"}
     commands = [_command_from_draft(one) for one in data["commands"]]
     return {"sessionUpdate": "available_commands_update", "availableCommands": commands, **made}
@@ -96,7 +96,7 @@ def _command_from_draft(command: Json) -> Json:
 
 
 def commands_to_draft(update: Json) -> Json:
-    """The slash commands as the draft's data."""
+    """Convert slash commands to the draft."""
     made = {
         name: value
         for name, value in update.items()
@@ -115,7 +115,7 @@ def _command_to_draft(command: Json) -> Json:
 
 
 def from_draft_plan_status(status: str) -> str:
-    """The status of a plan step as v1 has it; where it differs, the original is to be kept.
+    """Convert the status of a plan step to v1; if it differs, the original must be kept.
 
     What was skipped, cancelled or has failed was not done.
     """

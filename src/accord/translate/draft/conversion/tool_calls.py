@@ -1,4 +1,4 @@
-"""A tool call of the draft as v1 tells it, and the fields of v1's calls in the draft's words.
+"""Tool calls of the draft in v1's form, and fields of v1's calls in the draft's form.
 
 Must not know: the order of a call's statuses; the callers keep it.
 """
@@ -27,10 +27,10 @@ from accord.translate.draft.tool_statuses import (
 )
 from accord.translate.message import Json
 
-# The output is the raw output, word for word.
+# The output is exactly the raw output.
 IN_RAW_OUTPUT: Final = "rawOutput"
 
-# A tool for a call of v1 that has no name: the draft demands one, and tells the kind by it.
+# The tool name for a call of v1 without one: the draft requires it, and derives the kind.
 TOOL_OF_KIND: Final = {
     "read": "fs/read_text_file",
     "edit": "fs/write_text_file",
@@ -39,7 +39,7 @@ TOOL_OF_KIND: Final = {
     "fetch": "web/fetch",
 }
 _OFFICIAL_STATUSES: Final = frozenset(STATUSES_FROM_DRAFT.values())
-# What v1 had left out of a call, and the draft demands or is told by.
+# Fields that a call of v1 lacked, and that the draft requires or shows.
 _LEFT_OUT: Final = {
     "noName": "name",
     "noInput": "rawInput",
@@ -48,7 +48,7 @@ _LEFT_OUT: Final = {
 }
 _PLACE_EXTRAS: Final = ("column", "endLine", "endColumn")
 _CALL_FIELDS: Final = ("title", "kind", "locations", "content", "rawOutput")
-# What the draft has a name for and its update no field: kept under that name.
+# Data that the draft names but has no field for in an update: kept under that name.
 _NAMES_IN_DRAFT: Final = {"name": "tool", "rawInput": "input"}
 _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOutput")
 
@@ -57,7 +57,7 @@ _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOu
 
 
 def call_from_draft(data: Json, folder: str, *, details: bool = False) -> Json:
-    """The announcement of a call as an update of v1; `details`: for our own client."""
+    """Convert the announcement of a call to v1; `details`: for our own client."""
     rest = dict(data)
     had = taken(rest)
     tool, given = rest.pop("tool"), rest.pop("input")
@@ -89,7 +89,7 @@ def call_from_draft(data: Json, folder: str, *, details: bool = False) -> Json:
 
 
 def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
-    """A change of a call as an update of v1."""
+    """Convert a change of a call to v1."""
     rest = dict(data)
     had = taken(rest)
     made: Json = {"sessionUpdate": "tool_call_update", "toolCallId": rest.pop("id"), **rest}
@@ -116,7 +116,7 @@ def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
 
 
 def _restored_update(made: Json, had: Json, output: Json | None, error: str | None) -> Json:
-    """What v1 had said before it went through the draft, in the place of what was made of it."""
+    """Restore the update of v1 that went through the draft."""
     if error is not None:
         made["rawOutput"] = {"error": error}
     if output is not None:
@@ -146,12 +146,12 @@ def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
         had.pop("status", None)
         if status is not None:
             made["status"] = DETAILED_STATUSES.get(status, status)
-            # Null takes back the word for a status that is over.
+            # Null clears the name of an earlier status.
             had["status"] = status if status in NAMED_STATUSES else None
         return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
-            # Repeated, which the draft has no step for.
+            # A repeated status, which is not a step in the draft.
             made["status"] = had.pop("status")
         return
     official = STATUSES_FROM_DRAFT.get(status)
@@ -161,14 +161,14 @@ def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
         return
     made["status"] = official
     if official == status or had.get("status") == official:
-        # The second: v1 had said so, and the draft's word for it followed from the turn.
+        # The second case: v1 reported it, and the draft's status followed from the turn.
         had.pop("status", None)
     else:
         had["status"] = status
 
 
 def place_from_draft(location: Json, folder: str) -> Json:
-    """A location as v1 has it."""
+    """Convert a location to v1."""
     made = {name: value for name, value in location.items() if name not in _PLACE_EXTRAS}
     made["path"] = resolved(made["path"], folder)
     keep_all(made, {name: location[name] for name in _PLACE_EXTRAS if name in location})
@@ -179,7 +179,7 @@ def place_from_draft(location: Json, folder: str) -> Json:
 
 
 def call_to_draft(update: Json) -> Json:
-    """The announcement of a call, always as pending; outputs and later statuses are updates."""
+    """Convert the announcement of a call, always as `pending`; later statuses are updates."""
     made = dict(update)
     del made["sessionUpdate"]
     had = taken(made)
@@ -218,7 +218,7 @@ def _places_to_draft(made: Json, had: Json) -> None:
 
 
 def place_to_draft(location: Json) -> Json:
-    """A location as the draft has it."""
+    """Convert a location to the draft."""
     made = dict(location)
     had = taken(made)
     if made.get("line", 0) is None:
@@ -229,7 +229,7 @@ def place_to_draft(location: Json) -> Json:
 
 
 def patch_to_draft(update: Json, *, failed: bool) -> Json:
-    """A change of a call without its status: `id`, the output or error, and the rest kept."""
+    """Convert a change of a call without its status: `id`, output or error; the rest is kept."""
     made = dict(update)
     made.pop("sessionUpdate", None)
     had = taken(made)
@@ -240,7 +240,7 @@ def patch_to_draft(update: Json, *, failed: bool) -> Json:
     for name in _PATCH_FIELDS:
         if name in made:
             value = made.pop(name)
-            # Null says nothing, but for a raw value.
+            # Null has no meaning, except for a raw value.
             if value is not None or name.startswith("raw"):
                 had[_NAMES_IN_DRAFT.get(name, name)] = value
     patch.update(made)
@@ -271,7 +271,7 @@ def _made_output(
 
 
 def _is_error(raw_output: Any, contents: list[Json] | None) -> bool:
-    """Whether a failure of the draft has been here before."""
+    """Whether a failure has the form that a bridge gives to an error of the draft."""
     return (
         isinstance(raw_output, dict)
         and set(raw_output) == {"error"}
@@ -293,12 +293,12 @@ _KINDS_BY_TOOL: Final = (
 
 
 def kind_of_tool(tool: str) -> str:
-    """The official kind of a call, by the start of the tool's name."""
+    """Return the official kind of a call, by the start of the tool's name."""
     return next((kind for start, kind in _KINDS_BY_TOOL if tool.startswith(start)), "other")
 
 
 def title_of_tool(tool: str, given: Any) -> str:
-    """A title for a call: the tool, and the path or command that it works on."""
+    """Make a title for a call: the tool, and the path or command of its input."""
     for name in ("path", "command"):
         subject = given.get(name) if isinstance(given, dict) else None
         if isinstance(subject, str):

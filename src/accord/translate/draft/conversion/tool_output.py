@@ -27,22 +27,22 @@ _TAGS = tags(v1.ToolCallContent)
 
 
 class Surfaces(NamedTuple):
-    """What is known about files and terminals where an output is shown."""
+    """The files and terminals that an output refers to."""
 
     folder: str
     read_text: Callable[[str], str | None]
     has_terminal: Callable[[str], bool]
-    # Whether they are our own client's, which reads hunks and streams in `_meta`.
+    # Whether this is for our own client, which reads hunks and streams in `_meta`.
     details: bool = False
 
 
 def text_content(text: str) -> Json:
-    """Text as a content of v1."""
+    """Make a content item of v1 from a text."""
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
 def contents_of(output: Json, surfaces: Surfaces, *, done: bool) -> list[Json]:
-    """The contents that show an output; `done`: the change is made already."""
+    """Convert an output to contents of v1; `done`: the change was already made."""
     kind = output.get("type")
     if kind == "text":
         return [text_content(output["text"])]
@@ -93,7 +93,7 @@ def _terminal(output: Json, surfaces: Surfaces) -> list[Json]:
 
 
 def output_of(contents: list[Json], raw_output: Any) -> Json | None:
-    """The one output that says most: the first diff, else a terminal, else all text."""
+    """Return the most informative output: the first diff, or a terminal, or all text."""
     for kind, build in (("diff", _diff_output), ("terminal", _terminal_output)):
         for content in contents:
             if content.get("type") == kind:
@@ -126,7 +126,7 @@ def _terminal_output(content: Json) -> Json:
 
 
 def _printed_output(about: Json, text: str) -> Json:
-    """A command of our own agent's, whose output v1 has as a text."""
+    """Return the output of a command of our own agent, which v1 has as a text."""
     named = {name: about[name] for name in ("command",) if about.get(name) is not None}
     return {
         "type": "terminal",
@@ -146,7 +146,7 @@ def _shown(content: Json) -> str:
 
 
 def says_all(output: Json | None, contents: list[Json] | None) -> bool:
-    """Whether the contents can be made again from the output alone, on any machine."""
+    """Whether the contents can be restored from the output alone, on any machine."""
     return output is not None and contents == [text_content(output.get("text", ""))]
 
 

@@ -148,7 +148,7 @@ class Terminals:
         return [self._core.ask(HOST, "terminal/kill", params, then, instead_of=request, of=CLIENT)]
 
     def closed(self, session: Session) -> Outs:
-        """End what still runs in a session that nobody uses any more."""
+        """End the commands of a session that was closed."""
         outs: list[Out] = []
         for terminal_id in [id_ for id_, one in self._running.items() if one is session]:
             outs += self._exit({"terminalId": terminal_id})

@@ -1,4 +1,4 @@
-"""The question that comes before this machine writes a file or starts a command for a v1 agent.
+"""Asks the user before this machine writes a file or starts a command for a v1 agent.
 
 A v1 agent does both through its client, and the client decides.  A v2 client has no such requests,
 so it is asked for its permission instead: once per act, with the change or the command.
@@ -39,26 +39,26 @@ OPTIONS: Final[tuple[Json, ...]] = (
 
 
 class Act(NamedTuple):
-    """A request of the agent that has to be allowed, and what it says to people."""
+    """A request of the agent that needs permission, and its description for the user."""
 
     request: Request
     title: str
 
     @property
     def denied(self) -> Failure:
-        """The answer to the agent where the client says anything but yes."""
+        """The answer to the agent if the client does not allow the request."""
         said = f"the user did not allow this: {self.title}"
         data = {"reason": "permission_denied"}
         return Failure(self.request.key, PERMISSION_DENIED, said, data)
 
     @property
     def withdrawn(self) -> Failure:
-        """The answer where the agent itself has taken its request back."""
+        """The answer if the agent has cancelled its request."""
         return Failure(self.request.key, REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
 
 
 class HostPermissions:
-    """Asks for what the host is about to do."""
+    """Asks the client for permission before the host acts."""
 
     def __init__(self, core: Core, questions: Questions, tool_calls: ToolCalls) -> None:
         self._core = core
@@ -70,9 +70,9 @@ class HostPermissions:
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
-                # Outside of the session's folders, for instance: nobody is asked about that.
+                # For instance a path outside the session's folders: the user is not asked.
                 return [self._core.answer(AGENT, request.key, answer)]
-            # Where the path leads now is what is shown, and that is where it is written.
+            # The user is shown where the path leads now, and the file is written there.
             at: str = answer.result["at"]
             params = {**request.params, "at": at}
             if session.approvals.covers(WRITE, {**request.params, "path": at}):

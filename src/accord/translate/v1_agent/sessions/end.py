@@ -27,7 +27,7 @@ from accord.translate.v1_agent.turns import Turns
 
 # How long an agent has to answer its prompt when the session is closed.
 CLOSING_SECONDS: Final = 5.0
-# Same shapes in both versions.
+# Methods of the same form in both versions.
 PASSED_ON: Final = (
     "session/unarchive",
     "providers/list",
@@ -89,11 +89,11 @@ class SessionEnds:
         ]
 
     def _waited(self, session: Session) -> Outs:
-        """The agent does not answer its prompt."""
+        """Close the session although the agent has not answered its prompt."""
         return [*self.turns.abandon(session), *self.stopped(session)]
 
     def stopped(self, session: Session) -> Outs:
-        """The session has no turn any more and can be closed."""
+        """Close the session now that its turn has ended."""
         core = self._core
         for name in ("silence", "closing", "insertion"):
             core.never(session, name)
@@ -118,7 +118,7 @@ class SessionEnds:
         session.open = False
         session.alive = not can.close
         if not (session.alive or can.resume or can.load):
-            # Nobody can open it again.
+            # The session cannot be opened again.
             self._core.sessions.pop(session.id, None)
         return [(CLIENT, Result(one.key, deepcopy(result))) for one in waiting]
 

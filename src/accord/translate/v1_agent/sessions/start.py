@@ -1,4 +1,4 @@
-"""How sessions begin: new ones, forks, and old ones with or without their past.
+"""Opens sessions: new ones, forks, and stored ones with or without their history.
 
 v2 takes listing, resuming and replaying for granted.  What the agent lacks is made up from the
 table of sessions and, where it cannot load them, from their logs; `session_state.py` says how
@@ -31,9 +31,9 @@ from accord.translate.v1_agent.session_replay import Replay
 from accord.translate.v1_agent.session_state import Abilities, Core, Past, Session, not_found
 from accord.translate.v1_agent.updates import Updates, commands_to_v2, time_to_v2
 
-# Updates of sessions that are about to be announced.
+# Updates of sessions whose ids the client does not know yet.
 EARLY_UPDATES_MAX: Final = 1024
-# How long the answer to `session/resume` waits for the commands that belong into it.
+# How long the answer to `session/resume` waits for the commands that belong in it.
 ANSWERED_AFTER: Final = 0.2
 # The required keys of an MCP server in v1, by its type.
 SERVER_LISTS: Final[dict[str, tuple[str, ...]]] = {
@@ -101,7 +101,7 @@ class SessionStarts:
         return outs
 
     def _unknown(self, params: Json) -> Outs:
-        """An update of a session that is not announced yet, or unknown."""
+        """Keep an update of a session that is not announced yet, or drop it."""
         if not self._unnamed:
             self._core.around.log("an update of a session that is not open is dropped")
             self._core.lost("update of an unknown session")
@@ -160,7 +160,7 @@ class SessionStarts:
         opened = session
 
         def then(answer: Answer) -> Outs:
-            # Only what is loaded is told from the start.
+            # Only `session/load` replays the history.
             is_whole = isinstance(answer, Result) and method == "session/load"
             rest = [_about(opened, one) for one in opened.end_past(is_whole=is_whole)]
             if isinstance(answer, Failure):
@@ -175,7 +175,7 @@ class SessionStarts:
         return [core.ask(AGENT, method, params, then, instead_of=request, of=CLIENT)]
 
     def _soon(self, session: Session, request: Request, result: Json, *, wants_past: bool) -> Outs:
-        """Answer when the agent has told its commands, which many do right behind their answer."""
+        """Answer once the agent has listed its commands, which many do right after their answer."""
         core = self._core
 
         def answer() -> Outs:
@@ -184,7 +184,7 @@ class SessionStarts:
             return self._resumed(session, request, result, wants_past=wants_past)
 
         if session.answering is not None:
-            # Resumed once more meanwhile.
+            # The session was resumed again meanwhile.
             return [*session.answering(), *answer()]
         if session.commands_told:
             return answer()
@@ -210,7 +210,7 @@ class SessionStarts:
     # ---- both
 
     def _complete(self, params: Json) -> None:
-        """The keys that v1 requires, without those that it does not know."""
+        """Complete the keys that v1 requires, and remove those that it lacks."""
         params["mcpServers"] = servers_to_v1(params.get("mcpServers"), self._core.can)
         system: Any = params.get("systemPrompt")
         if system is not None:
@@ -219,7 +219,7 @@ class SessionStarts:
 
     def _opened(self, session: Session, result: Json) -> None:
         if "availableCommands" in result:
-            # No v1 agent can mean by it what v2 does.
+            # A v1 agent cannot mean the same by it as v2.
             keep(result, OFFICIAL, "availableCommands", result.pop("availableCommands"))
         self._options.opened(session, result)
 
@@ -279,7 +279,7 @@ def _about(session: Session, update: Json) -> Out:
 
 
 def servers_to_v1(servers: list[Json] | None, can: Abilities) -> list[Json]:
-    """The MCP servers of a session in v1's form, changed in place.
+    """Convert the MCP servers of a session to v1, in place.
 
     Raises:
         CannotTranslate: the agent cannot reach one of them, or two have the same name.

@@ -1,4 +1,4 @@
-"""Diffs: v2's changes and patch as v1's two texts, or as a line of text where there are none."""
+"""Diffs: v2's changes and patch as v1's two texts, or as a line of text without texts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from accord.translate.v2_agent.client_features import TranslationContext
 VERBS: Final = {"add": "added", "delete": "deleted", "modify": "modified"}
 PAIRS: Final = {"move": "moved", "copy": "copied"}
 HEADER: Final = "diff --git "
-# As many lines around a change as git and difflib give; fewer after it mean that the file ends.
+# The lines of context of git and difflib; fewer of them after a change mean the file's end.
 CONTEXT_LINES: Final = 3
 
 
 @dataclass(slots=True)
 class Hunk:
-    """A piece of a file, before and after."""
+    """A part of a file, before and after the change."""
 
     old_start: int
     new_start: int
@@ -31,7 +31,7 @@ class Hunk:
 
 
 def hunks_of(patch: str, path: str, *, only: bool) -> list[Hunk]:
-    """The hunks of one file; `only` says that the patch should be about no other."""
+    """Return the hunks of one file; with `only`, the patch must not have other files."""
     sections = _sections(patch)
     for name in (quoted(path), quoted(f"a{path}"), quoted(f"a/{path}")):
         if name in sections:
@@ -42,7 +42,7 @@ def hunks_of(patch: str, path: str, *, only: bool) -> list[Hunk]:
 def texts(
     hunks: Sequence[Hunk], path: str, read_text: Callable[[str], str | None]
 ) -> tuple[str, str] | None:
-    """A changed file before and after; None if the patch does not have all of it and nobody else.
+    """Return a file before and after the change; None if the texts are not known completely.
 
     The file may be there as it was or as it became.
     """
@@ -65,7 +65,7 @@ def _applied(lines: list[str], hunks: list[tuple[int, list[str], list[str]]]) ->
     found: list[str] = []
     at = 0
     for start, old, new in hunks:
-        # Of nothing, the line is named after which it stands.
+        # An empty side names the line before it.
         begin = start - 1 if old else start
         if begin < at or lines[begin : begin + len(old)] != old:
             return None
@@ -124,7 +124,7 @@ def _add(hunk: Hunk, mark: str, line: str) -> None:
 
 
 def _cut_end(hunk: Hunk, previous: str) -> None:
-    """The line before has no end."""
+    """Remove the newline of the last line."""
     if previous in (" ", "-") and hunk.old:
         hunk.old[-1] = hunk.old[-1].removesuffix("\n")
     if previous in (" ", "+") and hunk.new:
@@ -132,8 +132,8 @@ def _cut_end(hunk: Hunk, previous: str) -> None:
 
 
 def diff_to_v1(diff: Json, context: TranslationContext) -> list[Json]:
-    """What v1 shows of a diff."""
-    # The first drafts of v2 said it as v1 does.
+    """Convert a diff to content of v1."""
+    # The early drafts of v2 have the form of v1.
     early: Json = {name: diff[name] for name in ("path", "oldText", "newText") if name in diff}
     kept: Json = {**early, **take(diff, OFFICIAL)}
     exact = _kept_texts(diff, kept)
@@ -144,7 +144,7 @@ def diff_to_v1(diff: Json, context: TranslationContext) -> list[Json]:
     said = [_change_to_v1(one, patch, len(changes) == 1, context) for one in changes]
     if any(one["type"] == "content" for one in said):
         if patch is not None and not any(one["type"] == "diff" for one in said):
-            # Nothing of it can be shown as texts: the patch says more than a line per file.
+            # No file has texts: the patch shows more than a line for each file.
             said = [text_item(patch)]
         context.lost("diff")
     if not said:
@@ -164,12 +164,12 @@ def diff_to_v1(diff: Json, context: TranslationContext) -> list[Json]:
 
 
 def text_item(text: str) -> Json:
-    """A text as content of a tool call."""
+    """Make the content of a tool call from a text."""
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
 def _kept_texts(diff: Json, kept: Json) -> Json | None:
-    """Both texts, where the diff was v1's before."""
+    """Return both texts of a diff that was v1's before."""
     path = kept.get("path", _only_path(diff))
     new_text = kept.get("newText")
     if not isinstance(path, str) or not isinstance(new_text, str):

@@ -29,35 +29,35 @@ CHUNKS: Final = {
     "agent_message": "agent_message_chunk",
     "agent_thought": "agent_thought_chunk",
 }
-# A text, or another block as v1 was sent it.
+# A text, or another block in the form in which v1 got it.
 Part = str | Json
 
 
 class _Said:
-    """What v1 has of one message."""
+    """The part of a message that v1 has."""
 
     __slots__ = ("chars", "meta", "parts", "replaces", "v1_id")
 
     def __init__(self, v1_id: str) -> None:
         self.v1_id = v1_id
-        # None when there was too much to keep.
+        # None if the content is over the bound.
         self.parts: list[Part] | None = []
         self.chars = 0
-        # What the agent attached to the message, which waits for a chunk to go with.
+        # Metadata of the message, which waits for the next chunk.
         self.meta: Json | None = None
-        # The id that the next chunk has to name: what v1 shows under it is no longer said.
+        # The id of the message that v1 still shows in place of this one; the next chunk names it.
         self.replaces: str | None = None
 
 
 class Messages:
-    """The messages of one session; see above."""
+    """The messages of one session."""
 
     def __init__(self, context: TranslationContext) -> None:
         self._context = context
         self._said: dict[tuple[str, str], _Said] = {}
         self._chars = 0
         self._redacted: list[Json] = []
-        # Redactions that the client wants to be told of separately.
+        # Redactions that the client wants to get separately.
         self.to_tell: list[Json] = []
 
     def chunk(self, update: Json) -> Sequence[Json]:
@@ -84,7 +84,7 @@ class Messages:
         return (update,)
 
     def whole(self, update: Json) -> Sequence[Json]:
-        """A message as it is from now on."""
+        """Take a whole message, which replaces an earlier one with its id."""
         kind = CHUNKS[update["sessionUpdate"]]
         key = (kind, update["messageId"])
         said = self._said.get(key) or self._new(key)
@@ -107,14 +107,14 @@ class Messages:
         return [self._said_chunk(kind, said, block) for block in blocks]
 
     def is_ours(self, message_id: str, prompt: Sequence[Json]) -> None:
-        """A message of the user that the client knows, because it is its own prompt."""
+        """Note a user message that the client knows, because it is its own prompt."""
         key = (CHUNKS["user_message"], message_id)
         said = self._said.get(key) or self._new(key)
         blocks = blocks_to_v1([copied(block) for block in prompt], self._context.lost)
         self._remember(said, [_part(block) for block in blocks])
 
     def rested(self) -> None:
-        """The agent is idle: what still waits for a chunk will not be said."""
+        """Drop the metadata that still waits for a chunk: the agent is idle."""
         for said in self._said.values():
             if said.meta:
                 said.meta = None
@@ -148,7 +148,7 @@ class Messages:
             said.parts = None
 
     def _redact(self, kind: str, said: _Said) -> None:
-        """v1 keeps showing it: the next chunk says so, and what follows is a new message."""
+        """Begin a new message, whose first chunk names the one that v1 still shows."""
         self._redacted.append({"sessionUpdate": kind, "messageId": said.v1_id})
         del self._redacted[:-REDACTIONS_KEPT]
         if self._context.features.redactions:
@@ -167,7 +167,7 @@ class Messages:
         return update
 
     def _mark(self, update: Json, said: _Said) -> None:
-        """What waited for a chunk to go with."""
+        """Take the metadata that waited for a chunk."""
         update["messageId"] = said.v1_id
         if said.meta:
             update["_meta"] = {**said.meta, **(update.get("_meta") or {})}
@@ -193,7 +193,7 @@ def _block(part: Part) -> Json:
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
-    """Texts that follow each other as one: where one chunk ends and the next begins is not news."""
+    """Join texts that follow each other: where chunks end has no meaning."""
     found: list[Part] = []
     texts: list[str] = []
     for part in parts:
@@ -210,7 +210,7 @@ def _joined(parts: Sequence[Part]) -> list[Part]:
 
 
 def _rest(old: Sequence[Part], new: Sequence[Part]) -> list[Json] | None:
-    """The blocks by which the new content goes on from the old; None if it does not."""
+    """Return the blocks that continue the old content; None if the new content changes it."""
     before, after = _joined(old), _joined(new)
     *whole, last = before
     if after[: len(whole)] != whole or len(after) <= len(whole):

@@ -1,4 +1,4 @@
-"""Plans: v1 has one list of tasks, v2 any number of plans, of which some are text.
+"""Plans: v1 has one list of tasks; v2 has any number of plans, also as text.
 
 A client that said `plan` is told as v2 tells it.  Every other one sees one plan: the tasks of all
 plans in the order in which these came up; a plan that is text is said once, as a message.
@@ -18,7 +18,7 @@ from accord.translate.v2_agent.client_features import TranslationContext, copied
 PLANS_KEPT: Final = 32
 
 STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
-# What was dropped as well: v1 has no word for it, and it was not done.
+# Cancelled tasks too: v1 has no status for them, and they were not done.
 OTHER_STATUS: Final = "pending"
 PRIORITIES: Final = frozenset({"high", "medium", "low"})
 TYPES: Final = frozenset({"items", "file", "markdown"})
@@ -36,7 +36,7 @@ class Plans:
         """Replace a plan as a whole."""
         gone = kept(update, OFFICIAL).get("raw")
         if isinstance(gone, dict) and gone.get("sessionUpdate") == "plan_removed":
-            # v1's words, which only unstable v2 has.
+            # An update of v1 that only unstable v2 has.
             plan_id = update["plan"]["planId"]
             return self.removed({"sessionUpdate": "plan_removed", "planId": plan_id})
         plan: Json = _original(update["plan"])
@@ -118,7 +118,7 @@ class Plans:
 
 
 def _original(plan: Json) -> Json:
-    """The plan that was text before only tasks could be said of it."""
+    """Return the plan that was text before it became tasks."""
     raw = kept(plan, OFFICIAL).get("raw")
     if not isinstance(raw, dict) or raw.get("planId") != plan["planId"]:
         return plan

@@ -14,7 +14,7 @@ from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
 from accord.translate.v2_agent.client_features import TranslationContext, merged_meta
 
-# For this many compactions, child sessions and the like, what was attached to them is kept.
+# The number of compactions, child sessions and the like whose metadata is kept.
 ENTITIES_KEPT: Final = 128
 
 STATES: Final = frozenset({"running", "idle", "requires_action", "unknown"})
@@ -26,7 +26,7 @@ COMPACTION_LINES: Final = {
 
 
 class Facts:
-    """The rest of what is told of one session."""
+    """The other updates of one session."""
 
     def __init__(self, context: TranslationContext) -> None:
         self._context = context
@@ -35,23 +35,23 @@ class Facts:
     # ---- commands, title, usage
 
     def commands(self, update: Json) -> Sequence[Json]:
-        """The complete list of commands."""
+        """Convert the complete list of commands."""
         commands = [self._command(command) for command in update["availableCommands"]]
         update["availableCommands"] = commands
         dropped = kept(update, OFFICIAL).get("availableCommands")
         if isinstance(dropped, list) and all(map(_is_command, dropped)):
-            # v1 has them, v2 could not.
+            # Commands of v1 that are not valid in v2.
             take(update, OFFICIAL)
             commands += dropped
         return (update,)
 
     def info(self, update: Json) -> Sequence[Json]:
-        """The session's title or time of change."""
+        """Convert the session's title and time of change."""
         restore(update, {"updatedAt": is_text})
         return self._same(update, None)
 
     def usage(self, update: Json) -> Sequence[Json]:
-        """How full the context is."""
+        """Convert the usage of the context."""
         if "cost" in update and update["cost"] is None:
             del update["cost"]
             self._context.lose(update, "cost", None, "cleared cost")
@@ -74,7 +74,7 @@ class Facts:
     # ---- notices and compaction
 
     def notice(self, update: Json) -> Sequence[Json]:
-        """Something to tell the user now."""
+        """Convert a notice for the user."""
         if self._context.features.notices:
             return (update,)
         if update["severity"] not in ("warning", "error"):
@@ -84,7 +84,7 @@ class Facts:
         return [self._words("\n".join(part for part in parts if part), update, "notice")]
 
     def compaction(self, update: Json) -> Sequence[Json]:
-        """The context is, or was, being compacted."""
+        """Convert the state of a compaction."""
         if self._context.features.compaction:
             if update.get("summary"):
                 update["summary"] = blocks_to_v1(update["summary"], self._context.lost)
@@ -101,7 +101,7 @@ class Facts:
         return [self._words(line, update, "compaction")]
 
     def compaction_chunk(self, update: Json) -> Sequence[Json]:
-        """One more block of a summary."""
+        """Convert one more block of a compaction's summary."""
         if not self._context.features.compaction:
             self._context.lost("compaction summary")
             return ()
@@ -134,7 +134,7 @@ class Facts:
         return self._same(update, update["sessionId"])
 
     def session_message(self, update: Json) -> Sequence[Json]:
-        """A message between sessions, whole."""
+        """Convert a whole message between sessions."""
         if not self._context.features.subagents:
             self._context.lost("session message")
             return ()
@@ -143,7 +143,7 @@ class Facts:
         return self._same(update, update["messageId"])
 
     def session_message_chunk(self, update: Json) -> Sequence[Json]:
-        """One more block of such a message."""
+        """Convert one more block of a message between sessions."""
         if not self._context.features.subagents:
             self._context.lost("session message")
             return ()
@@ -153,7 +153,7 @@ class Facts:
     # ---- inside
 
     def _same(self, update: Json, entity: Any) -> Sequence[Json]:
-        """As it came, with all that is attached to the entity and not only what is new."""
+        """Return the update with the whole metadata of its entity."""
         if "_meta" in update:
             key = (update["sessionUpdate"], entity)
             left, update["_meta"] = merged_meta(self._metas.get(key), update["_meta"])

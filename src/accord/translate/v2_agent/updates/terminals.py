@@ -1,4 +1,4 @@
-"""Terminals of the agent, whose output v1 can only show as text of a tool call.
+"""Terminals of the agent, whose output v1 can show only as text of a tool call.
 
 What always holds
     * A terminal of v1 is never made up: v1's belong to the client.
@@ -18,7 +18,7 @@ from accord.translate.v2_agent.updates.diffs import text_item
 
 TERMINALS_KEPT: Final = 64
 TERMINAL_BYTES_KEPT: Final = 64 * 1024
-# Bytes that are so few that they may go along beside the text.
+# The size up to which the raw bytes are kept beside the text.
 RAW_BYTES_MAX: Final = 4096
 
 _SEQUENCES = re.compile(
@@ -33,7 +33,7 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\Z|\n)")
 
 
 def plain(text: str) -> str:
-    """A text without control sequences; of a line that was written over, what it says now."""
+    """Remove control sequences; of a line that was overwritten, the last state is kept."""
     text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return _CONTROLS.sub("", _OVERWRITTEN.sub("", text))
 
@@ -51,7 +51,7 @@ class _Terminal:
         self.data += data
         excess = len(self.data) - TERMINAL_BYTES_KEPT
         if excess > 0:
-            # Never from the middle of a character.
+            # Do not cut in the middle of a character.
             while excess < len(self.data) and self.data[excess] & 0xC0 == 0x80:
                 excess += 1
             del self.data[:excess]
@@ -59,13 +59,13 @@ class _Terminal:
 
 
 class Terminals:
-    """The terminals of one session; see above."""
+    """The terminals of one session."""
 
     def __init__(self) -> None:
         self._terminals: dict[str, _Terminal] = {}
 
     def update(self, update: Json) -> bool:
-        """A terminal is as this says; answers whether its process has ended by it."""
+        """Apply an update of a terminal; return whether its process has just ended."""
         terminal = self._of(update["terminalId"])
         if "command" in update:
             terminal.command = update["command"]
@@ -82,7 +82,7 @@ class Terminals:
         self._of(update["terminalId"]).print(b64decode(update["data"]))
 
     def shown(self, terminal_id: str) -> Json:
-        """What a tool call shows of a terminal."""
+        """Return the text of a terminal in a tool call."""
         terminal = self._terminals.get(terminal_id) or _Terminal()
         lines = []
         if terminal.command is not None:

@@ -1,4 +1,4 @@
-"""Tool calls: announced once and then patched, as v1 has it.
+"""Tool calls: announced once and then patched, as in v1.
 
 The first that is heard of a call becomes `tool_call`, everything later `tool_call_update`.  v1
 knows no appending, so content that is added piece by piece is sent again as a whole, though not
@@ -38,19 +38,19 @@ KINDS: Final = frozenset(
 )
 STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 OTHER_STATUSES: Final = {"paused": "in_progress", "cancelled": "failed"}
-# What v1 can be told no more once it was told.
+# Fields that v1 cannot take back.
 UNCLEARABLE: Final = ("name", "rawInput", "rawOutput")
 
 
 class _Call:
-    """What is known of one call."""
+    """The known state of one call."""
 
     __slots__ = ("chars", "content", "meta", "name", "terminals", "title", "told_at")
 
     def __init__(self) -> None:
         self.name: str | None = None
         self.title: str | None = None
-        # Items as v1 has them; a terminal, whose text changes, by its id.
+        # The items as v1 has them; a terminal is named by its id, since its text changes.
         self.content: list[Json | str] = []
         self.chars = 0
         self.terminals: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class _Call:
 
 
 class ToolCalls:
-    """The tool calls and terminals of one session; see above."""
+    """The tool calls and terminals of one session."""
 
     def __init__(self, context: TranslationContext, session_id: str) -> None:
         self._context = context
@@ -74,7 +74,7 @@ class ToolCalls:
     # ---- what the agent says
 
     def patch(self, update: Json) -> Sequence[Json]:
-        """A call is new, or has changed."""
+        """Take a new or changed call."""
         call_id = update["toolCallId"]
         call = self._calls.get(call_id)
         if "_meta" in update:
@@ -87,7 +87,7 @@ class ToolCalls:
             try:
                 self._first(update, call)
             except CannotTranslate:
-                # Strictly, it was not told of.
+                # In strict mode the call was not announced.
                 self._chars -= self._calls.pop(call_id).chars
                 raise
         else:
@@ -96,7 +96,7 @@ class ToolCalls:
         return (update,)
 
     def append(self, update: Json) -> Sequence[Json]:
-        """One more piece of content."""
+        """Take one more content item."""
         call_id = update["toolCallId"]
         call = self._calls.get(call_id)
         said: list[Json] = []
@@ -106,7 +106,7 @@ class ToolCalls:
         before = len(call.content)
         self._add(call_id, call, [update["content"]])
         if update.get("_meta"):
-            # It belongs to this piece, and not to the call as a whole.
+            # The metadata belongs to this item, not to the call.
             self._attach(call.content[before:], update["_meta"])
         return [*said, *self._soon(call_id, call, CONTENT_SECONDS)]
 
@@ -118,19 +118,19 @@ class ToolCalls:
             keep(first, OFFICIAL, "_meta", meta)
 
     def terminal(self, update: Json) -> Sequence[Json]:
-        """A terminal is new, has changed or has ended."""
+        """Take a terminal that is new, has changed or has ended."""
         has_ended = self._terminals.update(update)
         return self._printed(update["terminalId"], 0 if has_ended else TERMINAL_SECONDS)
 
     def output(self, update: Json) -> Sequence[Json]:
-        """A terminal has printed something."""
+        """Take output of a terminal."""
         self._terminals.print(update)
         return self._printed(update["terminalId"], TERMINAL_SECONDS)
 
     # ---- what is asked
 
     def asked_about(self, patch: Json) -> tuple[Sequence[Json], Json]:
-        """A call as a permission request names it; v1 is told of it first if it is new."""
+        """Return a call for a permission request, and the update that announces it if it is new."""
         patch = {"sessionUpdate": "tool_call_update", **patch}
         announced: Sequence[Json] = ()
         if patch["toolCallId"] not in self._calls:
@@ -140,24 +140,24 @@ class ToolCalls:
         return announced, patch
 
     def shown(self, call_id: str) -> list[Json]:
-        """What v1 shows of this call."""
+        """Return the content of a call as v1 shows it."""
         call = self._calls.get(call_id)
         return [] if call is None else self._shown(call)
 
     def title_of(self, call_id: str) -> str | None:
-        """What v1 shows as the title of this call."""
+        """Return the title of a call as v1 shows it."""
         call = self._calls.get(call_id)
         return None if call is None else call.title
 
     # ---- what waits
 
     def due(self, call_id: str) -> Sequence[Json]:
-        """A call whose time has come."""
+        """Send a delayed call that is due."""
         call = self._calls.get(call_id)
         return () if call is None else [self._whole(call_id, call)]
 
     def flush(self) -> Sequence[Json]:
-        """Everything that waits, now."""
+        """Send all delayed calls now."""
         dues = self._context.dues
         waiting = [key for key in dues if key[0] == self._session_id]
         said: list[Json] = []
@@ -202,11 +202,11 @@ class ToolCalls:
         for name in cleared:
             self._context.lose(update, name, None, f"cleared {name}")
         if self._context.dues.pop((self._session_id, update["toolCallId"]), None) is not None:
-            # What waited goes along.
+            # Delayed changes are included.
             update.setdefault("content", self._shown(call))
 
     def _fields(self, update: Json, call: _Call) -> None:
-        """Every field as v1 says it; nulls are gone already."""
+        """Convert the fields to v1; nulls were removed before."""
         call.name = update.get("name", call.name)
         call.title = update.get("title", call.title)
         self._words(update)
@@ -236,7 +236,7 @@ class ToolCalls:
             self._end(update["toolCallId"])
 
     def _end(self, call_id: str) -> None:
-        """Of calls that ended long ago, only that there were any is kept."""
+        """Forget calls that ended long ago, except that they existed."""
         self._ended.append(call_id)
         if len(self._ended) > ENDED_KEPT:
             oldest = self._ended.popleft()
@@ -245,7 +245,7 @@ class ToolCalls:
                 self._let_go(oldest, call)
 
     def _let_go(self, call_id: str, call: _Call) -> None:
-        """Keep of a call only that it was told, unless it has still to be told."""
+        """Forget all of a call except that it was announced, unless a change of it is delayed."""
         if (self._session_id, call_id) not in self._context.dues:
             self._chars -= call.chars
             call.content, call.chars, call.terminals = [], 0, frozenset()
@@ -307,7 +307,7 @@ class ToolCalls:
         return said
 
     def _soon(self, call_id: str, call: _Call, seconds: float) -> Sequence[Json]:
-        """The call again, at once or when enough time has passed."""
+        """Send the call again: at once, or after a delay."""
         if self._context.around.now() >= call.told_at + seconds:
             self._context.dues.pop((self._session_id, call_id), None)
             return [self._whole(call_id, call)]
@@ -327,6 +327,6 @@ class ToolCalls:
 
 
 def _restore_lines(locations: list[Json]) -> None:
-    """Line 0, which only v1 can say."""
+    """Restore line 0, which only v1 has."""
     for location in locations:
         restore(location, {"line": lambda value: value == 0})

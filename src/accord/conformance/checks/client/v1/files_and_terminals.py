@@ -279,7 +279,7 @@ async def _release(stage: ClientStage, talk: Conversation, name: str) -> None:
 
 
 async def output_of(talk: Conversation, name: str, end: str) -> Message:
-    """The answer to `terminal/output` once the command has ended, or has said its last words.
+    """The answer to `terminal/output` once the command has ended, or has printed all of its output.
 
     That waiting for the exit works is checked elsewhere.
 

@@ -1,0 +1,109 @@
+"""What the chat says about the other people of its session, in words.
+
+This module does not know any screen, nor how a gateway tells these things.
+"""
+
+from __future__ import annotations
+
+from accord.client.people import Author, PeopleEvent, SessionPeople, author_of
+from accord.terminal.model.chat import Chat, Tone
+from accord.terminal.model.text.display_text import one_line
+from accord.transcript import Message
+
+NAMES_SHOWN_MAX = 5
+"""Names in one line; the rest is counted."""
+NAME_CHARACTERS_MAX = 40
+
+_ARTICLES = {"viewer": "a viewer", "editor": "an editor", "admin": "an admin"}
+_CLOSED = {
+    "removed": "You were removed from this session.",
+    "closed": "This session was closed.",
+    "deleted": "This session was deleted.",
+}
+
+
+def other_author(message: Message, chat: Chat) -> str | None:
+    """The name of somebody else who wrote a prompt; None for our own, and where nobody is named."""
+    author: Author | None = author_of(message)
+    if author is None or chat.people is None or author.user == chat.people.user:
+        return None
+    return _name(author.display_name)
+
+
+def here_words(chat: Chat) -> str:
+    """Who else is here, what they do, and our own role; empty if we are alone."""
+    people = chat.people
+    if people is None or (people.role == "admin" and not people.others):
+        return ""
+    names = [
+        f"{_name(one.name)} is typing" if one.typing else _name(one.name) for one in people.others
+    ]
+    more = len(names) - NAMES_SHOWN_MAX
+    if more > 0:
+        names = [*names[:NAMES_SHOWN_MAX], f"{more} more"]
+    here = f"with {', '.join(names)}" if names else "nobody else is here"
+    return f"{here} · you are {_ARTICLES[people.role]}"
+
+
+def refusal_words(chat: Chat) -> str | None:
+    """Why no prompt can be sent in this session; None if one can."""
+    people = chat.people
+    if people is None or people.may_prompt:
+        return None
+    if people.is_over:
+        return "This session is over for you, so the prompt was not sent."
+    admins = [_name(one.name) for one in people.members if one.role == "admin"]
+    who = ", ".join(admins[:NAMES_SHOWN_MAX]) or "an admin"
+    return (
+        "You are a viewer in this session: you can read along, but not send prompts. To take part,"
+        f" ask {who} to make you an editor."
+    )
+
+
+def member_rows(people: SessionPeople) -> list[tuple[str, str]]:
+    """All members with what is known of them, for a list."""
+    rows = []
+    for one in people.members:
+        you = " (you)" if one.user == people.user else ""
+        state = "typing" if one.typing else "here" if one.here else "not here"
+        primary = ", serves files and terminals" if one.user == people.primary else ""
+        rows.append((f"{_name(one.name)}{you}", f"{one.role}, {state}{primary}"))
+    return rows
+
+
+def take_event(chat: Chat, event: PeopleEvent) -> None:
+    """Show what happened among the people of the session."""
+    people = chat.people
+    if people is None:
+        return
+    known, chat.own_role = chat.own_role, people.role
+    said = _words(event, people, known)
+    if said is None:
+        chat.changed()
+    else:
+        chat.remark(*said)
+
+
+def _words(event: PeopleEvent, people: SessionPeople, known: str) -> tuple[str, Tone] | None:
+    name, is_other = _name(event.name), event.user != people.user
+    match event.kind:
+        case "join" if is_other:
+            return f"{name} joined.", "info"
+        case "leave" if is_other:
+            return f"{name} left.", "info"
+        case "members" if people.role != known:
+            return f"You are {_ARTICLES[people.role]} of this session now.", "info"
+        case "settled" if event.outcome == "answered" and is_other:
+            return f"{name} answered the agent's question.", "info"
+        case "closed":
+            said = "The gateway had to end this session; open it again to go on."
+            return _CLOSED.get(event.reason, said), "warning"
+        case _:
+            return None
+
+
+def _name(name: str) -> str:
+    return one_line(name, NAME_CHARACTERS_MAX)
+
+
+__all__ = ["here_words", "member_rows", "other_author", "refusal_words", "take_event"]
