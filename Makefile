@@ -123,6 +123,7 @@ KILLS ?= 200
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --remote
+	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --gateway
 	$(PYTHON) -m tests.simulation --planted
 	$(PYTHON) -m tests.transport.random_cuts --cuts $(CUTS) --seed $(SEED)
 	$(PYTHON) -m tests.gateway.durability.cuts --cuts $(CUTS) --seed $(SEED)

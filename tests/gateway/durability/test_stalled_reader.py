@@ -110,12 +110,14 @@ async def test_a_client_that_does_not_read_holds_little(stalling: Any, tmp_path:
                 before = gateway.memory_bytes
                 other = Talker("other", "ws", 1, "v1", lambda: None)
                 along = Talker("along", "ws", 1, "v1", lambda: None, session_id)
-                async with other.connected(gateway.port) as (_, mine):
-                    # While the flood is on its way to somebody who reads along.
-                    async with along.connected(gateway.port) as (_, same):
-                        while f"flood.{COUNT - 1} " not in last_text(same):
-                            look()
-                            assert (await other.ask(mine, 4)).error is None
+                # While the flood is on its way to somebody who reads along.
+                async with (
+                    other.connected(gateway.port) as (_, mine),
+                    along.connected(gateway.port) as (_, same),
+                ):
+                    while f"flood.{COUNT - 1} " not in last_text(same):
+                        look()
+                        assert (await other.ask(mine, 4)).error is None
                 look()
                 assert most - before < GROWTH_BYTES_MAX, (most - before) // MIB
                 numbers: list[int] = []

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -86,6 +85,7 @@ class Connection:
                 self.wrong(f"an answer to nothing: {message}")
                 return
             answer.message = message
+            answer.check_behind_updates()
             answer.came.set()
         elif method == "session/update":
             session = message["params"]["sessionId"]
@@ -109,6 +109,10 @@ class Connection:
         if at >= len(log) or log[at] != token:
             due = log[at] if at < len(log) else "nothing"
             self.wrong(f"{token} was shown where the log has {due} (number {at})")
+
+    def log(self) -> list[str]:
+        """The tokens in the log of the session."""
+        return self._shared.durable(self._shared.session or "")
 
     async def _decide(self, message: Json) -> None:
         await anyio.sleep(self.person.plan.answer_seconds)
@@ -149,8 +153,20 @@ class Answer:
     def __init__(self, connection: Connection, method: str) -> None:
         self.came = anyio.Event()
         self.message: Json | None = None
+        self.key = ""
         self._connection = connection
         self._method = method
+
+    def check_behind_updates(self) -> None:
+        """The end of a turn comes behind everything that was said in it."""
+        assert self.message is not None
+        if not self.key or "stopReason" not in self.message.get("result", {}):
+            return
+        seen = self._connection.seen
+        log = self._connection.log()
+        missing = [one for one in log[len(seen) :] if one.startswith(f"<{self.key}.")]
+        if missing:
+            self._connection.wrong(f"{self.key} was answered before {missing}")
 
     async def wait(self) -> Json:
         with anyio.move_on_after(ANSWER_SECONDS_MAX) as patience:
@@ -167,9 +183,7 @@ class Answer:
 class Person:
     """Does what the plan says, over as many connections as it takes."""
 
-    def __init__(
-        self, plan: PersonPlan, shared: Shared, random: Random, tasks: TaskGroup
-    ) -> None:
+    def __init__(self, plan: PersonPlan, shared: Shared, random: Random, tasks: TaskGroup) -> None:
         self.plan = plan
         self.shared = shared
         self.random = random
@@ -303,6 +317,7 @@ class Person:
         text = [{"type": "text", "text": f"{key} {act.pieces} {act.asks}"}]
         params = {"sessionId": self.shared.session, "prompt": text}
         answer = connection.call("session/prompt", params)
+        answer.key = key
         if act.waits:
             await self._note_end(connection, key, answer)
         else:

@@ -7,15 +7,15 @@ that found each when it was planted.
 from typing import Any
 
 from accord.gateway.agents.agent_process import AgentProcess
+from accord.gateway.clients import client_connection
 from accord.gateway.sessions import session_registry, shared_requests
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.client_requests import ClientRequests
 from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.interrupted_turn import LastTurn
-from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.gateway.sessions.session_writer import SessionWriter
 from accord.gateway.sessions.turns import Turns
-from accord.gateway.clients import client_connection
+from accord.jsonrpc.envelope import notification_frame
 from accord.proxy.hop import Hop
 from tests.simulation.planted_bugs import Plant, planter
 
@@ -28,7 +28,7 @@ def _an_event_is_shown_before_it_is_in_the_log(right: Any) -> Any:
     def put(self: Any, kind: str, body: bytes, then: Any = None) -> None:
         for attachment in self._written.__self__.attachments:
             if kind == "update" and not attachment.is_replaying:
-                attachment.client.send(b'{"jsonrpc":"2.0","method":"session/update","params":%b}' % body)
+                attachment.client.send(notification_frame("session/update", body))
         right(self, kind, body, then)
 
     return put
@@ -46,8 +46,9 @@ def _a_reader_that_is_behind_is_passed_what_is_new(right: Any) -> Any:
 @_plant(Attachment, "pass_on")
 def _a_reader_that_is_behind_is_not_woken(right: Any) -> Any:
     def pass_on(self: Any, events: Any) -> None:
-        if not self._is_reading and events[0].seq == self.cursor + 1:
-            right(self, events)
+        keeps_up = not self._is_reading and self.client.backlog == 0
+        if keeps_up and events[0].seq == self.cursor + 1:
+            self._send(events)
 
     return pass_on
 
@@ -84,7 +85,8 @@ def _nobody_is_told_that_an_agent_died_in_a_turn(right: Any) -> Any:
 @_plant(session_registry, "last_turn")
 def _a_turn_that_a_dead_gateway_ran_is_not_told(right: Any) -> Any:
     async def last_turn(*given: Any) -> LastTurn:
-        return (await right(*given))._replace(is_open=False)
+        found: LastTurn = await right(*given)
+        return found._replace(is_open=False)
 
     return last_turn
 
@@ -175,9 +177,21 @@ def _what_an_agent_replays_is_written_again(right: Any) -> Any:
     return updated
 
 
-@_plant(SessionRegistry, "changed")
-def _what_is_known_of_a_session_is_not_stored(right: Any) -> Any:
-    return lambda self, session: None
-
-
-FOUND_BY: dict[str, int] = {}
+FOUND_BY = {
+    "an_event_is_shown_before_it_is_in_the_log": 1,
+    "a_reader_that_is_behind_is_passed_what_is_new": 7,
+    "a_reader_that_is_behind_is_not_woken": 13,
+    "nobody_waits_for_a_client_that_does_not_read": 7,
+    "nobody_is_told_that_an_agent_died_in_a_turn": 2,
+    "a_turn_that_a_dead_gateway_ran_is_not_told": 13,
+    "every_last_turn_is_said_to_be_interrupted": 48,
+    "a_prompt_whose_agent_died_is_sent_again": 2,
+    "a_prompt_whose_agent_died_is_never_answered": 2,
+    "a_viewer_may_do_everything": 1,
+    "everybody_is_asked_for_permission": 7,
+    "an_answer_overtakes_the_updates": 55,
+    "an_answer_is_sent_twice": 2,
+    "a_session_is_put_into_a_process_that_is_gone": 250,
+    "processes_outlive_the_gateway": 1,
+    "what_an_agent_replays_is_written_again": 2,
+}

@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 from accord.errors import AccordError, ConnectionLost
 from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role, includes
+from accord.gateway.engine.engine_errors import EngineError
 from accord.gateway.sessions.attachment import Attachment, Client
 from accord.gateway.sessions.client_requests import ClientRequests, failure
 from accord.gateway.sessions.log_events import ANSWER, NOTIFICATION, REMARK, UPDATE, Event, body_of
@@ -145,7 +146,10 @@ class HostedSession:
 
     def _failed(self, error: Exception) -> None:
         _log.error("the log of session %s cannot be written: %s", self.session_id, error)
-        self.end(f"what happens in this session cannot be stored ({error})", "failed")
+        # What a store says names a file of this machine: that is for the log.
+        why = f" ({error})" if isinstance(error, EngineError) else ""
+        said = f"what happens in this session cannot be stored{why}; load the session again later"
+        self.end(said, "failed")
         self._host.failed(self, error)
 
     def _slow_down(self, is_too_much: bool) -> None:

@@ -96,6 +96,7 @@ class Starting:
 
 async def test_what_comes_after_a_pause_is_read_where_anyio_finds_its_event_loop() -> None:
     """Ours: a task that resumed left its own context to the callbacks after it."""
+
     async def serve(transport: Transport, principal: str) -> None:
         async with anyio.create_task_group() as tasks:
             receiver = Starting(transport, tasks)
