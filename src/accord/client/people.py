@@ -44,7 +44,7 @@ class GatewayClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote a prompt."""
+    """The user who wrote a prompt."""
 
     user: str
     display_name: str
@@ -96,7 +96,7 @@ class SessionPeople:
     """The people of one session, kept up to date by what the gateway tells."""
 
     def __init__(self, client: GatewayClient, session_id: str, hearers: dict[str, Hearer]) -> None:
-        """Called by `People.of`."""
+        """Use `People.of`, which also passes on events."""
         hearers[session_id] = self._take
         self.session_id = session_id
         self.members: tuple[Member, ...] = ()
@@ -111,7 +111,7 @@ class SessionPeople:
 
     @property
     def you(self) -> Member | None:
-        """Our own entry."""
+        """Our own entry among the members."""
         return next((one for one in self.members if one.user == self.user), None)
 
     @property

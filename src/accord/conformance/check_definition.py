@@ -1,4 +1,4 @@
-"""What a check is, and what it finds: one verdict per rule that it judges, with evidence.
+"""Checks and their findings: one verdict per rule that a check judges, with evidence.
 
 Must not know: any program, any transport.
 
@@ -25,7 +25,7 @@ _ORDER: dict[Verdict, int] = {"skipped": 0, "not_exercised": 1, "pass": 2, "fail
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found about one rule."""
+    """The finding of one check about one rule."""
 
     rule: str
     verdict: Verdict
@@ -36,15 +36,15 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """What a check has found so far; one finding per rule, the worst."""
+    """The findings of a check so far; one per rule, the worst."""
 
     rules: tuple[str, ...]
     found: dict[str, Finding] = field(default_factory=dict)
-    # Whether what a prompt was to bring about has happened.
+    # Whether the prompt had the intended effect.
     due: bool = False
 
     def brought_about(self) -> None:
-        """A prompt that may be a try has worked: from here on silence is a breach."""
+        """Note that a tentative prompt has worked: from here on silence is a breach."""
         self.due = True
 
     def _note(self, finding: Finding) -> None:
@@ -58,15 +58,15 @@ class Findings:
             self._note(Finding(rule, "pass"))
 
     def failed(self, rule: str, said: str, *, sent: Any = "", came: Any = "") -> None:
-        """The rule is broken; say how, and what was sent and came (frames, messages or text)."""
+        """Fail a rule: how it is broken, and what was sent and came (frames, messages or text)."""
         self._note(Finding(rule, "fail", said, shown(sent), shown(came)))
 
     def skipped(self, rule: str, said: str) -> None:
-        """The rule does not bind this program (a capability that it does not have)."""
+        """Skip a rule that does not bind this program, which lacks a capability."""
         self._note(Finding(rule, "skipped", said))
 
     def not_exercised(self, rule: str, said: str) -> None:
-        """The rule binds, but nothing happened by which it could be judged."""
+        """Note that a rule binds, but nothing showed whether it is followed."""
         self._note(Finding(rule, "not_exercised", said))
 
     def judge(self, rule: str, ok: bool, said: str, *, sent: Any = "", came: Any = "") -> bool:
@@ -78,13 +78,13 @@ class Findings:
         return ok
 
     def skip_open(self, said: str) -> None:
-        """Skip every rule about which nothing was said yet."""
+        """Skip every rule without a finding so far."""
         for rule in self.rules:
             if rule not in self.found:
                 self.skipped(rule, said)
 
     def close(self, said: str, *, failing: bool) -> None:
-        """Say something about the rules that are still open; the first fails if `failing`.
+        """Give the rules without a finding this one; the first fails if `failing`.
 
         If nothing was open, the check had judged all and went on to make sure: the first fails.
         """
@@ -114,9 +114,9 @@ class Check(Generic[StageT]):
     run: Callable[[StageT], Awaitable[None]]
     needs: str | None = None
     faults: bool = False
-    # About getting started at all: what others take for granted is judged here.
+    # Whether this judges the start, which other checks rely on.
     basic: bool = False
-    # Prompts by purpose that the scenario lacks; what they bring about is only tried.
+    # Prompts by purposes that the scenario lacks; they are only tried.
     prompts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -160,7 +160,7 @@ def monitor(
 
 
 def shown(evidence: Any) -> str:
-    """Evidence as text; frames and messages as JSON.  The caller escapes it."""
+    """Return evidence as text; frames and messages become JSON.  The caller escapes it."""
     if isinstance(evidence, str):
         return evidence
     if isinstance(evidence, Frame):
@@ -173,7 +173,7 @@ def shown(evidence: Any) -> str:
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict about a rule that several checks judged."""
+    """Return the verdict about a rule that several checks judged."""
     found: Verdict = "not_exercised"
     for verdict in verdicts:
         if found == "not_exercised" and verdict == "skipped":

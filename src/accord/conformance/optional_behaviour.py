@@ -1,4 +1,4 @@
-"""What a program may do and need not: rules about it do not apply until the program does it.
+"""Optional behaviour: its rules do not apply until the program shows it.
 
 No capability announces that an agent asks forms or makes plans.  A rule about such a thing is
 called for once the program was seen to do it, or once a scenario has a prompt for it.  Tools and
@@ -17,13 +17,13 @@ from typing import Any
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.rule_definition import Rule
 
-# Members whose contents are nobody's but the program's.
+# Members whose contents are the program's own.
 FOREIGN = frozenset({"rawInput", "rawOutput", "_meta"})
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Something that a program does: `words` after "to", and the rules that are about it.
+    """Optional behaviour: `words` to follow "to", and the rules about it.
 
     It is shown by a request or notification of the program, by an update of one of these kinds, or
     by one of these keys, with methods in those alone; or by a capability, the dotted path of it.
@@ -41,11 +41,11 @@ class Occasion:
     assumed: bool = False
 
     def about(self, rule_id: str) -> bool:
-        """Whether a rule is about this."""
+        """Whether a rule is about this behaviour."""
         return any(fnmatchcase(rule_id, like) for like in self.rules)
 
     def shown_by(self, frame: Frame) -> bool:
-        """Whether a frame of the program shows that it does this."""
+        """Whether a frame of the program shows this behaviour."""
         if self.capability:
             return is_offered(frame, self.capability)
         if self.methods:
@@ -206,7 +206,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         purposes=("cancellable",),
     ),
 }  # fmt: skip
-# What a client can be made to do by a scenario, and is not expected to do without one.
+# Behaviour of clients that is expected only with a scenario.
 CLIENT_OCCASIONS: Mapping[str, Occasion] = {
     "list": Occasion("list sessions", ("V1-CLOSE-0[467]", "V2-SESS-20")),
     "load": Occasion("load sessions", ("V1-CAP-0[19]", "V1-LOAD-0[12]", "D26-17")),
@@ -229,7 +229,7 @@ CLIENT_OCCASIONS: Mapping[str, Occasion] = {
 def excuse(
     rule: Rule, shown: frozenset[str], *, purposes: Iterable[str] = (), never: Iterable[str] = ()
 ) -> str:
-    """Why a rule does not apply to an agent that showed this; empty where it does.
+    """Return why a rule does not apply to an agent with this behaviour; empty if it applies.
 
     `purposes` are the prompts of the agent's own scenario, `never` is what that excludes.
     """
@@ -242,7 +242,7 @@ def excuse(
 
 
 def client_excuse(rule: Rule, purposes: Iterable[str]) -> str:
-    """Why a rule does not apply to a client that can be started for these purposes."""
+    """Return why a rule does not apply to a client with these purposes; empty if it applies."""
     if rule.seen == "dump":
         return "the client does not show its state to the kit"
     for name, occasion in CLIENT_OCCASIONS.items():
@@ -252,7 +252,7 @@ def client_excuse(rule: Rule, purposes: Iterable[str]) -> str:
 
 
 def shown_in(conversations: Iterable[Iterable[Frame]]) -> frozenset[str]:
-    """The names of what a program was seen to do."""
+    """Return the names of the behaviour that a program has shown."""
     found: set[str] = set()
     for frames in conversations:
         for frame in frames:
@@ -262,7 +262,7 @@ def shown_in(conversations: Iterable[Iterable[Frame]]) -> frozenset[str]:
 
 
 def is_offered(frame: Frame, path: str) -> bool:
-    """Whether a frame answers `initialize` and offers this, a dotted path in the capabilities."""
+    """Whether a frame answers `initialize` and offers this dotted path of the capabilities."""
     found = frame.object.get("result")
     if not isinstance(found, dict) or "protocolVersion" not in found:
         return False
@@ -273,7 +273,7 @@ def is_offered(frame: Frame, path: str) -> bool:
 
 
 def has_key(value: Any, keys: tuple[str, ...]) -> bool:
-    """Whether an object somewhere inside has one of these keys with something in it.
+    """Whether an object at any depth has one of these keys with a value that is not empty.
 
     What is not the protocol's is not looked into.
     """

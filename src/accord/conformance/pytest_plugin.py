@@ -31,7 +31,7 @@ from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS
 
 
 class AgentUnderTest(Talk):
-    """An agent and an editor that talks with it: `talk.peer` sends raw frames.
+    """An agent and an editor that talks to it: `talk.peer` sends raw frames.
 
     `await talk.initialize()` says hello as the editor does; `session`, `prompt`, `updates`, `said`
     do the rest.  `talk.host` is what the editor answers with, and can be changed.
@@ -41,12 +41,12 @@ class AgentUnderTest(Talk):
     profile: EditorProfile
 
     def hello(self, **changes: Any) -> Message:
-        """What the editor says first; None takes a key away."""
+        """Return the editor's `initialize` params; None removes a key."""
         params = self.profile.hello(self.version) | changes
         return {key: value for key, value in params.items() if value is not None}
 
     async def play(self, recorded: Recorded) -> list[Message]:
-        """Play the client of a recording to the agent; returns its answers."""
+        """Play the client of a recording to the agent, and return its answers."""
         return await play_client(recorded, self.peer)
 
 
@@ -140,7 +140,7 @@ def acp_recording() -> Callable[[str | Path], Recorded]:
 
 @pytest.fixture
 def acp_raw(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[RawPeer]]:
-    """Starts any program on stdio, and nothing else: raw frames both ways."""
+    """Starts any program on stdio, with raw frames both ways."""
 
     @asynccontextmanager
     async def start(

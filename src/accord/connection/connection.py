@@ -124,8 +124,9 @@ class Connection:
         return self
 
     def begin_within(self, outer: "Connection") -> None:
-        """Live in the tasks of another conversation, and end with it."""
+        """Live in the tasks of another conversation, for the same user, and end with it."""
         self._tasks, self._workers = outer._tasks, outer._workers
+        self.principal = outer.principal
 
     @property
     def transport(self) -> Transport:

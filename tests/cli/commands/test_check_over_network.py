@@ -16,13 +16,15 @@ TOKEN = "tokentokentoken"
 CLIENT = (sys.executable, "-m", "accord", "run", "hello", "--agent", "{url}")
 
 
+@pytest.mark.parametrize("version", ["1", "2", "draft"])
 @pytest.mark.parametrize("scheme", ["http", "ws"])
-def test_our_server_keeps_the_rules_of_its_transport(scheme: str, home: Home) -> None:
+def test_our_server_keeps_the_rules_of_its_transport(scheme: str, version: str, home: Home) -> None:
     """Issue 16: `accord check https://…` judges a server."""
     report = home.project / "report.json"
     with serve_process() as server:
         url = server.url.replace("http", scheme)
-        ended = home.accord("check", url, "--only", "TR-*", "--report-json", str(report))
+        words = ("check", url, "--protocol", version, "--only", "TR-*")
+        ended = home.accord(*words, "--report-json", str(report))
     assert ended.code == 0, ended.out
     found = json.loads(report.read_text())["results"]
     rules = {one["id"]: one["verdict"] for one in found}
@@ -30,12 +32,13 @@ def test_our_server_keeps_the_rules_of_its_transport(scheme: str, home: Home) ->
     assert set(rules.values()) <= {"pass", "skipped"}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["1", "2", "draft"])
 @pytest.mark.parametrize("scheme", ["http", "ws"])
-def test_our_client_keeps_the_rules_of_its_transport(scheme: str, home: Home) -> None:
+def test_our_client_keeps_the_rules_of_its_transport(scheme: str, version: str, home: Home) -> None:
     """Issue 16: `accord check --client` judges a client over HTTP."""
-    listen = f"{scheme}://127.0.0.1:0/acp"
-    words = ("check", "--client", "--listen", listen, "--only", "TR-*", "--quiet", "--", *CLIENT)
-    ended = home.accord(*words)
+    options = ("--client", "--listen", f"{scheme}://127.0.0.1:0/acp", "--protocol", version)
+    ended = home.accord("check", *options, "--only", "TR-*", "--quiet", "--", *CLIENT)
     assert ended.code == 0, ended.out + ended.error
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,19 +28,34 @@ class RawHttp2Client(RawClient):
         path: str | None = None,
     ) -> Response:
         """Send a request and return the whole response; a header of None is left out."""
+        async with asyncio.timeout(HANG_SECONDS), self._asked(method, headers, body, path) as asked:
+            return await asked.response()
+
+    @asynccontextmanager
+    async def idle_stream(self) -> AsyncIterator[None]:
+        """Open the stream of the connection, and read nothing of it but its head."""
+        headers = {"accept": "text/event-stream"}
+        async with self._asked("GET", headers, b"", None) as asked:
+            async with asyncio.timeout(HANG_SECONDS):
+                assert (await asked.head()).status == 200
+            yield
+
+    @asynccontextmanager
+    async def _asked(
+        self, method: str, headers: Mapping[str, str | None] | None, body: bytes, path: str | None
+    ) -> AsyncIterator[_Exchange]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
-            async with asyncio.timeout(HANG_SECONDS):
-                exchange = _Exchange(reader, writer)
-                special = {
-                    ":method": method,
-                    ":scheme": "http",
-                    ":authority": f"127.0.0.1:{self.port}",
-                    ":path": path or self.path,
-                }
-                given = {**special, **self.headers, **(headers or {})}
-                await exchange.send([one for one in given.items() if one[1] is not None], body)
-                return await exchange.response()
+            exchange = _Exchange(reader, writer)
+            special = {
+                ":method": method,
+                ":scheme": "http",
+                ":authority": f"127.0.0.1:{self.port}",
+                ":path": path or self.path,
+            }
+            given = {**special, **self.headers, **(headers or {})}
+            await exchange.send([one for one in given.items() if one[1] is not None], body)
+            yield exchange
         finally:
             await closed(writer)
 
@@ -67,11 +83,15 @@ class _Exchange:
             else:
                 await self._read()
 
+    async def head(self) -> Response:
+        while self._answer is None:
+            await self._read()
+        return self._answer
+
     async def response(self) -> Response:
         while not self._is_over:
             await self._read()
-        assert self._answer is not None
-        return self._answer
+        return await self.head()
 
     async def _read(self) -> None:
         self._writer.write(self._h2.data_to_send())

@@ -1,4 +1,4 @@
-"""What a check of an agent is given: a fresh agent, a client for it, and folders of its own.
+"""The environment of a check: a fresh agent, a client for it, and separate folders.
 
 Must not know: any rule.
 
@@ -51,9 +51,9 @@ from accord.conformance.time_limits import (
 from accord.machine.own_command_line import own_file
 
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
-# What every agent answers, with an error where it has no params.
+# A request that every agent answers, with an error if it lacks params.
 KNOWN_METHOD = "session/new"
-# The requests that make or take up a session.
+# The requests that create or reopen a session.
 OPENING = frozenset({"session/new", "session/load", "session/resume"})
 
 
@@ -61,16 +61,16 @@ TOOL_UPDATES = ("tool_call", "tool_call_update")
 
 
 class Refused(Unanswered):
-    """The agent answered with an error what it had to answer with a result."""
+    """The agent answered with an error where a result is required."""
 
 
 class Declined(Refused, NotAsked):
-    """The agent answered a prompt of ours with an error, as it may: its author did not name it."""
+    """The agent answered a prompt of the kit with an error, which is allowed."""
 
 
 @dataclass(slots=True)
 class Talk:
-    """One agent process or connection to a server, and a client that talks with it."""
+    """An agent process, or a connection to a server, and a client that talks to it."""
 
     program: Counterpart
     host: Host
@@ -79,14 +79,14 @@ class Talk:
     seconds: float
     agent: Message = field(default_factory=dict)
     reached: Reached = field(default_factory=Reached)
-    # The prompt that any agent can answer.
+    # A prompt that any agent can answer.
     plain: str = DEFAULT_SAY
-    # Whether the prompts are ours, and not those that its author named.
+    # Whether the prompts are the kit's, and not chosen by the agent's author.
     tries: bool = False
-    # How the scenario logs in, where the agent wants it.
+    # The login of the scenario, for an agent that requires one.
     login_method: str = ""
     logged_in: bool = False
-    # Whether it made a session, which shows that it needs no login, or has one.
+    # Whether the agent made a session, which shows that it needs no login, or has one.
     opened: bool = False
 
     @property
@@ -98,7 +98,7 @@ class Talk:
         return self.program.peer
 
     async def ask(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
-        """Send a request; its result, which is an object.
+        """Send a request, and return its result, which is an object.
 
         Raises:
             Refused: the answer is an error, or the result is not an object.
@@ -113,7 +113,7 @@ class Talk:
         return result
 
     async def call(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
-        """Send a request; its whole answer, after a login where a session needs one.
+        """Send a request, and return its whole answer, after a login if a session needs one.
 
         Raises:
             LoginNeeded: it wants a login.
@@ -133,7 +133,7 @@ class Talk:
         return answer
 
     async def _needs_login(self, params: Any) -> bool:
-        """Whether a plain session needs a login too, and not only one that is to be refused."""
+        """Whether a plain session needs a login too, and not only one that must be refused."""
         plain = {self.dialect.folder: str(self.folder), "mcpServers": []}
         if self.opened or params == plain:
             return not self.opened
@@ -146,7 +146,7 @@ class Talk:
         return isinstance(error, dict) and error.get("code") == self.dialect.login_needed
 
     async def prepare(self, method: str, params: Any) -> Message:
-        """Ask for something on the way to what is checked: that it works is checked elsewhere."""
+        """Send a request that prepares the check; another check judges whether it works."""
         try:
             return await self.ask(method, params, timeout=self.seconds)
         except NotReady:
@@ -155,21 +155,21 @@ class Talk:
             raise NotReady(f"{method} does not work: {error}") from None
 
     async def error_of(self, method: str, params: Any) -> ErrorOf:
-        """Send a request that has to fail; its error, empty when it succeeded."""
+        """Send a request that must fail, and return its error; empty if it succeeded."""
         return ErrorOf(await self.call(method, params))
 
     def hello(self, **changes: Any) -> Message:
-        """The params of `initialize`; None takes a key away."""
+        """Return the params of `initialize`; None removes a key."""
         params = self.dialect.hello | changes
         return {key: value for key, value in params.items() if value is not None}
 
     async def initialize(self, **changes: Any) -> Message:
-        """Agree on the version; returns the agent's capabilities."""
+        """Agree on the version, and return the agent's capabilities."""
         wait = STARTING * self.peer.patience
         began = time.monotonic()
         with self.reached.step("initialize", usual=not changes):
             self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
-        # A machine on which a start takes long is slow with the rest, too.
+        # A machine on which a start takes long is slow in general.
         slow = STARTS_IN_PATIENCE * (time.monotonic() - began)
         self.peer.patience = max(self.peer.patience, min(slow, self.seconds))
         if self.agent.get("protocolVersion") != self.dialect.number:
@@ -185,32 +185,32 @@ class Talk:
         return found if isinstance(found, dict) else {}
 
     def can(self, path: str) -> bool:
-        """Whether the agent advertised this, a dotted path from the root of its capabilities."""
+        """Whether the agent advertised this dotted path of its capabilities."""
         found: Any = self.capabilities
         for key in path.split("."):
             found = found.get(key) if isinstance(found, dict) else None
         return found is not None and found is not False
 
     async def login(self, method: str) -> None:
-        """Log in with a method of the agent's, where the scenario names one."""
+        """Log in with a method of the agent, if the scenario names one."""
         if method:
             await self.prepare(self.dialect.login, {"methodId": method})
 
     async def new_session(self, **changes: Any) -> Message:
-        """Make a session in the folder; returns the whole result."""
+        """Make a session in the folder, and return the whole result."""
         params = {self.dialect.folder: str(self.folder), "mcpServers": []} | changes
         with self.reached.step("session/new", usual=not changes):
             return await self.ask("session/new", params, timeout=max(self.seconds, 10))
 
     async def session(self, **changes: Any) -> str:
-        """Initialize and make a session; returns its id."""
+        """Initialize, make a session, and return its id."""
         if not self.agent:
             await self.initialize()
         made = await self.new_session(**changes)
         return str(made["sessionId"])
 
     async def prompt(self, session: str, text: str) -> Message:
-        """One whole turn.  In v1 the result of the prompt; in v2 the idle state that ended it."""
+        """Run a whole turn.  Return the prompt's result in v1, the last idle state in v2."""
         since = len(self.peer.frames)
         sent = await self.send_prompt(session, text)
         try:
@@ -228,7 +228,7 @@ class Talk:
         return result
 
     def refusal(self, answer: Message) -> Refused:
-        """What it means that a prompt was answered so."""
+        """Return the error for a prompt that got this answer."""
         said = f"session/prompt was answered with {brief(answer)}"
         error = answer.get("error")
         if self.tries and isinstance(error, dict) and error.get("code") != NO_METHOD:
@@ -236,7 +236,7 @@ class Talk:
         return Refused(said)
 
     def note_hanging(self, sent: Any, since: int, error: Unanswered) -> None:
-        """Keep that the turn of a prompt has no end, where it is not only slow.
+        """Note that the turn of a prompt did not end, unless it is only slow.
 
         A slow one says something, runs a tool, or waits for its client.
         """
@@ -254,7 +254,7 @@ class Talk:
             self.peer.note_unanswered(sent, error)
 
     def gave_up(self, sent: Any, error: Unanswered) -> None:
-        """Keep that a request was waited for in vain; a prompt may only be slow."""
+        """Note that a request got no answer; a prompt may only be slow."""
         at = self.peer.place_of(sent)
         if at is None:
             return
@@ -264,7 +264,7 @@ class Talk:
             self.note_hanging(sent, at, error)
 
     def waits_in_line(self, at: int) -> bool:
-        """Whether an earlier prompt to the session of this one has no answer yet."""
+        """Whether an earlier prompt to the same session has no answer yet."""
         frames = self.peer.frames
         answered = [one.object.get("id") for one in frames if not one.sent and one.is_response]
         return any(
@@ -276,7 +276,7 @@ class Talk:
         )
 
     async def answered(self, session: str, text: str | None) -> Message:
-        """The whole answer to a prompt, a result or an error.
+        """Return the whole answer to a prompt, a result or an error.
 
         Raises:
             NotReady: none came: that turns end is checked elsewhere.
@@ -288,7 +288,7 @@ class Talk:
             raise NotReady(f"the prompt {as_json(text)} does not work: {error}") from None
 
     async def say(self, session: str, text: str | None) -> Message:
-        """A turn on the way to what is checked: that it works is checked elsewhere."""
+        """Run a turn that prepares the check; another check judges whether it works."""
         try:
             return await self.prompt(session, text or "")
         except NotReady:
@@ -297,7 +297,7 @@ class Talk:
             raise NotReady(f"the prompt {as_json(text)} does not work: {error}") from None
 
     async def send_prompt(self, session: str, text: str) -> Any:
-        """Send a prompt without waiting; the id of the request."""
+        """Send a prompt without waiting, and return the id of the request."""
         block = {"type": "text", "text": text}
         params = {"sessionId": session, self.dialect.prompt: [block]}
         return await self.peer.ask("session/prompt", params)
@@ -305,7 +305,7 @@ class Talk:
     async def idle(
         self, session: str, *, since: int, timeout: float | None = None, prompt: Any = None
     ) -> Message:
-        """The next idle state of a v2 session.
+        """Return the next idle state of a v2 session.
 
         Raises:
             Refused: the request whose id is `prompt` got an error, so that there is no turn.
@@ -324,12 +324,12 @@ class Talk:
         return self.dialect.update_of(frame)
 
     def session_of(self, sent: Any) -> Any:
-        """The session of the request with this id."""
+        """Return the session of the request with this id."""
         at = self.peer.place_of(sent)
         return None if at is None else self.peer.frames[at].params.get("sessionId")
 
     def update_in(self, frame: Frame, session: Any) -> Message:
-        """The update of this session in a frame, or an empty object."""
+        """Return the update of this session in a frame, or an empty object."""
         own = frame.params.get("sessionId") == session
         return self.dialect.update_of(frame) if own else {}
 
@@ -341,7 +341,7 @@ class Talk:
         kind: str | None = None,
         session: Any = None,
     ) -> list[Message]:
-        """The updates of a stretch: those of one kind and of one session, if these are given.
+        """Return the updates in a range of frames, of one kind and session if these are given.
 
         One of the draft is its data, with its type as `sessionUpdate`.
         """
@@ -353,26 +353,26 @@ class Talk:
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
     def said(self, *, since: int = 0) -> str:
-        """All text that the agent said or showed in messages."""
+        """Return all text of the agent's messages."""
         texts: list[str] = []
         for update in self.updates(since=since):
             if str(update.get("sessionUpdate", "")).startswith("agent_message"):
                 content = update.get("content")
                 blocks = content if isinstance(content, list) else [content]
                 texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
-                # The draft has plain text in its place.
+                # The draft has plain text there.
                 texts += [content] if isinstance(content, str) else []
         return "".join(texts)
 
     def came(self, *, since: int = 0) -> str:
-        """Everything that the agent sent, as text."""
+        """Return everything that the agent sent, as text."""
         frames = self.peer.frames[since:]
         return "\n".join(one.raw.decode("utf-8", "replace") for one in frames if not one.sent)
 
 
 @dataclass(slots=True)
 class AgentStage:
-    """A check's stage.  `talk` is a fresh agent; `another` starts one more with the same home."""
+    """The stage of a check: `talk` is a fresh agent, `another` starts it again."""
 
     judge: Findings
     scenario: Scenario
@@ -383,9 +383,9 @@ class AgentStage:
     stack: AsyncExitStack
     patience: float
     reached: Reached = field(default_factory=Reached)
-    # The server that is judged, in place of a command.
+    # The server that is judged, instead of a command.
     remote: RemoteServer | None = None
-    # Where the caller is, so that names on the command line mean what they say.
+    # The caller's folder, for relative names on the command line.
     started_in: str = field(default_factory=os.getcwd)
     talks: list[Talk] = field(default_factory=list)
 
@@ -395,12 +395,12 @@ class AgentStage:
 
     @property
     def folder(self) -> Path:
-        """The working folder of sessions."""
+        """Return the working folder of sessions."""
         return self.root / "work"
 
     @property
     def programs(self) -> Path:
-        """A folder of the agent's search path that is empty at first."""
+        """Return a folder on the agent's search path that is empty at first."""
         return self.root / "bin"
 
     @property
@@ -408,7 +408,7 @@ class AgentStage:
         return "stdio" if self.remote is None else self.remote.address.transport
 
     def need_own_process(self, said: str) -> None:
-        """End the check here over a network: its open rules are about a process of the kit's.
+        """End the check here over a network: its open rules concern a process that the kit started.
 
         Raises:
             NotAsked: a server is judged, which the kit can neither start nor end.
@@ -418,7 +418,7 @@ class AgentStage:
             raise NotAsked(said)
 
     async def another(self) -> Talk:
-        """Start the agent once more, with the same home and folders; a server is connected to."""
+        """Start the agent again with the same home and folders, or connect to the server again."""
         program: Counterpart = await self.stack.enter_async_context(
             started(
                 self.command,
@@ -453,7 +453,7 @@ class AgentStage:
         return self.talk
 
     def target(self) -> str:
-        """What is in the file that the prompt for `edit` changes; nothing when it is gone."""
+        """Return the content of the file that the prompt for `edit` changes; empty if gone."""
         try:
             return (self.folder / self.scenario.target).read_text("utf-8", "replace")
         except OSError:
@@ -461,18 +461,18 @@ class AgentStage:
 
     @property
     def target_before(self) -> str:
-        """What was in that file."""
+        """Return the earlier content of that file."""
         return self.scenario.files[self.scenario.target]
 
     def restore_files(self) -> None:
-        """Put the files of the working folder back, and take away those that were added."""
+        """Restore the files of the working folder, and remove added ones."""
         for path in self.folder.iterdir():
             if path.is_file() and not path.is_symlink():
                 path.unlink()
         _write_files(self.folder, self.scenario)
 
     def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
-        """A stdio MCP server that works, and the file where it writes what it was asked."""
+        """Make a working stdio MCP server, and the file in which it records its requests."""
         log = self.root / f"{name}.jsonl"
         command, *args = own_file(str(MCP_RECORDER), str(log))
         server: Message = {
@@ -501,12 +501,12 @@ def agent_stages(
     patience: float = ANSWER_SECONDS,
     remote: RemoteServer | None = None,
 ) -> OpenStage:
-    """How checks of this agent are staged: a command, or a server."""
+    """Return the function that opens the stage of each check, for a command or a server."""
     reached = {name: Reached() for name in DIALECTS}
 
     @asynccontextmanager
     async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:
-        # What an agent does under faults says nothing about what it does without.
+        # The behaviour of an agent under faults shows nothing about its normal behaviour.
         so_far = Reached() if check.faults else reached[check.version]
         so_far.need("initialize")
         with tempfile.TemporaryDirectory(
@@ -534,7 +534,7 @@ def agent_stages(
 
 
 async def speaks(open_stage: OpenStage, version: Version) -> bool:
-    """Whether this agent agrees on a version at all.
+    """Whether this agent accepts a version.
 
     Raises:
         NotStarted: it cannot be started.
@@ -577,5 +577,5 @@ def _write_files(folder: Path, scenario: Scenario) -> None:
 
 
 def went_well(result: Message) -> bool:
-    """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
+    """Whether a turn succeeded; another check judges its stop reason."""
     return result.get("stopReason") not in ("refusal", "cancelled")

@@ -31,7 +31,7 @@ V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
 
 
 def update_of(frame: Frame) -> Message:
-    """The update in a `session/update`, or an empty object."""
+    """Return the update in a `session/update`, or an empty object."""
     if frame.method != "session/update":
         return {}
     update = frame.params.get("update")
@@ -39,7 +39,7 @@ def update_of(frame: Frame) -> Message:
 
 
 def draft_update_of(frame: Frame) -> Message:
-    """The same for an update of the draft, which has a type and data."""
+    """Return the update of the draft, which has a type and data."""
     data = frame.params.get("data")
     if frame.method != "session/update" or not isinstance(data, dict):
         return {}
@@ -59,17 +59,29 @@ class Dialect:
     # A member without which that answer is one of another version.
     mark: str = "protocolVersion"
     login: str = "authenticate"
-    # What an agent answers that needs a login first.
+    # The error code of an agent that needs a login first.
     login_needed: int = -32000
     folder: str = "cwd"
+    # How a session is opened again, the capability for it, and whether the agent knows the folder.
+    load: str = "session/load"
+    load_capability: str | None = "loadSession"
+    load_knows_folder: bool = False
     prompt: str = "prompt"
-    # What a stdio MCP server has beside its name and command.
+    # The members of a stdio MCP server besides its name and command.
     server: Message = field(default_factory=dict)
     # Whether sessions can be closed without a capability.
     always_closes: bool = False
-    # Whether a prompt is answered when it is taken in, and its turn ends with an idle state.
+    # Whether a prompt is answered when it is inserted, and its turn ends with an idle state.
     ends_idle: bool = False
     update_of: Callable[[Frame], Message] = update_of
+
+    def load_params(self, capabilities: Message, session: str, folder: str) -> Message | None:
+        """The params that open a session again; None if the agent cannot do that."""
+        needed = self.load_capability
+        if needed is not None and capabilities.get(needed) is not True:
+            return None
+        more = {} if self.load_knows_folder else {self.folder: folder, "mcpServers": []}
+        return {"sessionId": session, **more}
 
 
 DIALECTS: dict[Version, Dialect] = {
@@ -82,6 +94,8 @@ DIALECTS: dict[Version, Dialect] = {
         2,
         {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES},
         login="auth/login",
+        load="session/resume",
+        load_capability=None,
         server={"type": "stdio"},
         always_closes=True,
         ends_idle=True,
@@ -93,6 +107,7 @@ DIALECTS: dict[Version, Dialect] = {
         mark="capabilities",
         login_needed=-32001,
         folder="workingDirectory",
+        load_knows_folder=True,
         prompt="content",
         update_of=draft_update_of,
     ),

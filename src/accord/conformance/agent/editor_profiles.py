@@ -1,4 +1,4 @@
-"""Editors as an agent meets them: what each says it can do in `initialize`, and one odd habit.
+"""Profiles of editors: the capabilities of each in `initialize`, and one unusual habit.
 
 Must not know: any check.  What is public about an editor is taken over; what is not known of it is
 left out, and so off.  A profile is a client to test against, not a judgement of the editor.
@@ -22,14 +22,14 @@ _KEYS: dict[Version, tuple[int, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class EditorProfile:
-    """One editor: its name, what it offers by version 1, and what an author has to mind."""
+    """One editor: its name, its capabilities in version 1, and what an author must know."""
 
     name: str
     capabilities: Message = field(default_factory=dict)
     mind: str = ""
 
     def hello(self, version: Version = "1") -> Message:
-        """The params of its `initialize`; in version 2 files and terminals are the agent's."""
+        """Return the params of `initialize`; version 2 has no files and terminals of clients."""
         number, info, offer = _KEYS[version]
         offered = {"1": self.capabilities, "2": self._of_v2(), "draft": self._of_draft()}
         return {
@@ -42,7 +42,7 @@ class EditorProfile:
         return {key: offer for key, offer in self.capabilities.items() if key == "elicitation"}
 
     def _of_draft(self) -> Message:
-        """The same offer in the words of the 2026-02 draft."""
+        """Return the same capabilities in the form of the 2026-02 draft."""
         files = self.capabilities.get("fs", {})
         return {
             "fs": {

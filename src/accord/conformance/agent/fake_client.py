@@ -28,7 +28,7 @@ from accord.machine.processes.descendants import marked
 OUTPUT_BYTES_MAX = 1024 * 1024
 TERMINALS_MAX = 64
 
-# What the kit chooses from where a request offers nothing, as in the draft.
+# The options for a request that offers none, as in the draft.
 DRAFT_OPTIONS = [
     {"optionId": "allow_once", "kind": "allow_once"},
     {"optionId": "reject_once", "kind": "reject_once"},
@@ -39,7 +39,7 @@ Decide = Callable[[Message], Awaitable[Reply | None]]
 
 @dataclass(slots=True)
 class Terminal:
-    """A command of the agent's, run by the kit."""
+    """A command of the agent that the kit runs."""
 
     process: Process
     output: bytearray = field(default_factory=bytearray)
@@ -57,7 +57,7 @@ class Terminal:
 
 @dataclass(slots=True)
 class Host:
-    """What a client offers, for one program."""
+    """The services of a client for one program."""
 
     folder: Path
     tasks: TaskGroup
@@ -66,11 +66,11 @@ class Host:
     terminals: dict[str, Terminal] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
-    # Further folders that sessions have.
+    # Additional folders of all sessions.
     roots: list[Path] = field(default_factory=list)
-    # The folders of sessions that have another one than the usual.
+    # The folders of sessions with another folder than the usual one.
     folders: dict[str, Path] = field(default_factory=dict)
-    # Once it is set, nothing is started any more.
+    # Once this is set, no command is started any more.
     ended: anyio.Event = field(default_factory=anyio.Event)
 
     def serve(self, peer: RawPeer) -> None:
@@ -89,7 +89,7 @@ class Host:
             }
         )
 
-    # A check may change what is answered while it goes on.
+    # A check may change the answers while it runs.
     async def _permission(self, params: Message) -> Reply | None:
         return await self.permission(params)
 
@@ -97,7 +97,7 @@ class Host:
         return await self.elicitation(params)
 
     async def end(self) -> None:
-        """End every command that still runs, and see it end; start none from now on."""
+        """End every running command, wait for its end, and start none from now on."""
         self.ended.set()
         for terminal in self.terminals.values():
             end_process(terminal.process)
@@ -105,7 +105,7 @@ class Host:
             for terminal in self.terminals.values():
                 await terminal.exited.wait()
         for terminal in self.terminals.values():
-            # Also the pipes of one whose output nobody has read to its end.
+            # Close also the pipes of a command whose output was not read to its end.
             await terminal.process.aclose()
 
     def _within(self, path: Any) -> Path | None:
@@ -145,7 +145,7 @@ class Host:
         return Reply({"terminalId": name})
 
     async def _open(self, params: Message, *, stderr: int) -> str | Reply:
-        """Start a command; the name of its terminal, or why there is none."""
+        """Start a command; return the name of its terminal, or the reason why it has none."""
         if not isinstance(params.get("command"), str) or len(self.terminals) >= TERMINALS_MAX:
             return Reply.refused(INVALID_PARAMS, "no command, or too many")
         if self.ended.is_set():
@@ -156,7 +156,7 @@ class Host:
         except OSError as error:
             return Reply.refused(INTERNAL_ERROR, f"not started: {error.strerror}")
         if self.ended.is_set():
-            # The program asked on while it was being ended: nobody would look after this one.
+            # The request came while the program was being ended: this command would never be ended.
             end_process(process)
             await process.aclose()
             return Reply.refused(INTERNAL_ERROR, "it is over")
@@ -212,7 +212,7 @@ async def _collect(terminal: Terminal) -> None:
 
 
 async def start_command(params: Message, folder: Path, *, stderr: int) -> Process:
-    """Start what `terminal/create` asks for, in a process group of its own.
+    """Start the command of `terminal/create` in its own process group.
 
     Raises:
         OSError: it cannot be started.
@@ -237,7 +237,7 @@ async def start_command(params: Message, folder: Path, *, stderr: int) -> Proces
 
 
 def end_process(process: Process, how: signal.Signals = signal.SIGKILL) -> None:
-    """Send a signal to a command and all that it started."""
+    """Send a signal to a command and everything that it started."""
     try:
         os.killpg(process.pid, how)
     except (ProcessLookupError, PermissionError):
@@ -262,7 +262,7 @@ def choosing(kind: str) -> Decide:
 
 
 def always(reply: Reply | None) -> Decide:
-    """The same answer to everything; None leaves the request open."""
+    """Give every request the same answer; None leaves it open."""
 
     async def decide(params: Message) -> Reply | None:
         return reply

@@ -26,13 +26,13 @@ from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 NOT_FOUND = -32004
 ACCESS_DENIED = -32005
 ENCODINGS = frozenset({"utf-8", "utf8", "utf-16", "latin-1", "iso-8859-1", "ascii", "us-ascii"})
-# What a wait is answered with whose time is over before the command's.
+# The answer to a wait whose time limit is reached before the command ends.
 TIMED_OUT: Message = {"exitCode": -1, "timedOut": True}
 
 
 @dataclass(slots=True)
 class DraftHost(Host):
-    """What a client of the draft offers, for one program."""
+    """The services of a client of the draft for one program."""
 
     _peer: list[RawPeer] = field(default_factory=list)
 
@@ -60,7 +60,7 @@ class DraftHost(Host):
     # ---- files
 
     def _within(self, path: Any) -> Path | None:
-        """A file of the session's; a relative name is one of the working folder."""
+        """Return the path of a file of the session; a relative name is in the working folder."""
         if not isinstance(path, str):
             return None
         return Host._within(self, str(self.folder / path))
@@ -111,7 +111,7 @@ class DraftHost(Host):
         return Reply({"terminalId": name, "pid": terminal.process.pid}, sent=answered)
 
     async def _push_all(self, name: str, terminal: Terminal, answered: anyio.Event) -> None:
-        """Push what a command prints, from when its start is answered until it ended."""
+        """Push the output of a command, from the answer to its start until its end."""
         await answered.wait()
         process = terminal.process
         async with anyio.create_task_group() as tasks:
@@ -129,7 +129,7 @@ class DraftHost(Host):
         while not over:
             try:
                 chunk = await pipe.receive(65_536)
-                # What is beyond the bound is read and dropped, so that the command goes on.
+                # Output over the bound is read and dropped, so that the command continues.
                 chunk = chunk[: max(0, OUTPUT_BYTES_MAX - len(terminal.output))]
                 terminal.output += chunk
                 text = decoder.decode(chunk)
@@ -185,14 +185,14 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def _ended(code: int) -> Message:
-    """How a command ended; there is always a number, a signal's as shells have it."""
+    """Return the exit code of a command; for a signal, the one that shells report."""
     if code >= 0:
         return {"exitCode": code}
     return {"exitCode": 128 - code, "signal": signal.Signals(-code).name}
 
 
 def granted(result: Message) -> Message:
-    """A choice in the words of the draft, which has no options to choose from."""
+    """Return an answer in the form of the draft, which has no options to choose from."""
     outcome = result.get("outcome")
     chosen = str(outcome.get("optionId", "")) if isinstance(outcome, dict) else ""
     allowed = chosen.startswith("allow")

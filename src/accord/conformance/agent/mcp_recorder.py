@@ -20,7 +20,7 @@ TOOL = {
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any] | None:
-    """The response to one message, if it is a request."""
+    """Return the response to a message, if it is a request."""
     method, params = message.get("method"), message.get("params") or {}
     if "id" not in message:
         return None

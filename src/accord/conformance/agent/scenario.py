@@ -1,4 +1,4 @@
-"""A scenario: what to say to a program so that it does what a rule is about.
+"""A scenario: the prompts that make a program do what a rule is about.
 
 A black box cannot be made to call a tool; a scenario has, for each purpose, the prompt that makes
 this program do it.  A purpose without a prompt is not exercised.
@@ -35,7 +35,7 @@ from typing import Any
 from accord.conformance.frames.raw_peer import Message
 from accord.conformance.optional_behaviour import OCCASIONS
 
-# What a prompt can be for, and what the program then has to do.
+# The purposes of prompts, and what the program must do for each.
 PURPOSES = {
     "say": "answer with some text",
     "stream": "answer with a long text",
@@ -67,7 +67,7 @@ PURPOSES = {
     "secret": "need a secret of the user",
     "crash": "fail in the middle of its work",
 }
-# What only an agent with tools can do.
+# Purposes that only an agent with tools can serve.
 TOOL_PURPOSES = frozenset(
     {
         "tool", "fail", "read", "edit", "terminal", "where", "copy", "long_command", "link",
@@ -75,7 +75,7 @@ TOOL_PURPOSES = frozenset(
     }
 )  # fmt: skip
 DEFAULT_SAY = "Say hello in one short sentence. Do not use any tools."
-# The picture in a prompt that has one: eight grey pixels by eight, as a PNG.
+# The image for prompts with one: eight by eight grey pixels, as a PNG.
 IMAGE: Message = {
     "type": "image",
     "mimeType": "image/png",
@@ -84,13 +84,13 @@ IMAGE: Message = {
 }
 DEFAULT_FILES = {"notes.txt": "one apple\n"}
 SHIPPED = ("builtin", "generic", "none")
-# What an agent is judged with when nothing is said, and what it may be asked instead.
+# The default scenario, and the purposes whose prompts replace one that is missing.
 DEFAULT = "generic"
 INSTEAD = {"long_command": ("long",), "cancellable": ("long_command", "long")}
 
 
 class BadScenario(Exception):
-    """A scenario that cannot be used; says why."""
+    """The scenario cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,13 @@ class Scenario:
     target: str = "notes.txt"
     tries: bool = False
     never: frozenset[str] = frozenset()
-    # What options of a session can be set to, where the protocol does not tell.
+    # Values for options of a session that the protocol does not list.
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The purposes that a client can be started for; `client/scenario.py` reads how.
     client: frozenset[str] = frozenset()
 
     def prompt(self, purpose: str) -> str | None:
-        """The prompt for a purpose, if there is one; something can always be said."""
+        """Return the prompt for a purpose, if there is one; `say` always has one."""
         assert purpose in PURPOSES, purpose
         names = (purpose, *INSTEAD.get(purpose, ()))
         found = next((self.prompts[name] for name in names if name in self.prompts), None)
@@ -121,7 +121,7 @@ class Scenario:
 
 
 def load_scenario(name: str) -> Scenario:
-    """The scenario in a file, or one that comes with the kit (`builtin`, `generic`).
+    """Load a scenario from a file, or one that comes with the kit (`builtin`, `generic`).
 
     Raises:
         BadScenario: the file does not exist, is not TOML, or has an unknown key.

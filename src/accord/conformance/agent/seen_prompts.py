@@ -1,4 +1,4 @@
-"""Prompts at which an agent was seen to do what no prompt of its scenario is for.
+"""Prompts that made an agent do something for which its scenario has no prompt.
 
 It is not known beforehand which prompt makes an agent ask with a form or work in the background.
 What it did once for an ordinary prompt it may do again, so that prompt serves the purpose.
@@ -17,14 +17,14 @@ from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Unanswered
 from accord.conformance.optional_behaviour import OCCASIONS
 
-# The prompts that are tried where only some checks are run; none of them takes long.
+# The prompts to try if only some checks are run; none of them takes long.
 TRIED = ("say", "tool", "edit", "terminal", "plan")
-# Requests after which an update may be about what they set.
+# Requests after which an update may report the value that they set.
 SETTING = frozenset({"session/set_mode", "session/set_config_option"})
 
 
 def seen_prompts(conversations: Iterable[Sequence[Frame]], scenario: Scenario) -> dict[str, str]:
-    """The prompts of a scenario that served another purpose, by purposes that it has none for."""
+    """Return prompts that served another purpose, by the purposes without a prompt."""
     wanted = {
         purpose: occasion
         for occasion in OCCASIONS.values()
@@ -33,7 +33,7 @@ def seen_prompts(conversations: Iterable[Sequence[Frame]], scenario: Scenario) -
     }
     known = {*scenario.prompts.values(), scenario.prompt("say")}
     found: dict[str, str] = {}
-    # What shows something more particular too, as an address in place of a form.
+    # Prompts that also showed something more specific, such as a URL instead of a form.
     spare: dict[str, str] = {}
     for frames in conversations:
         last: dict[str, str] = {}
@@ -54,7 +54,7 @@ def seen_prompts(conversations: Iterable[Sequence[Frame]], scenario: Scenario) -
 
 
 def _plain_sessions(frames: Sequence[Frame]) -> set[str]:
-    """The sessions without servers: what one does with a server, another does not without."""
+    """Return the sessions without servers, since behaviour with a server needs the server."""
     made = queries.answers(frames, "session/new")
     return {
         str(result.get("sessionId"))
@@ -64,7 +64,7 @@ def _plain_sessions(frames: Sequence[Frame]) -> set[str]:
 
 
 def _text(frame: Frame) -> str:
-    """The text of a prompt that has nothing else."""
+    """Return the text of a prompt that has only text."""
     blocks = frame.params.get("prompt", frame.params.get("content"))
     # Checks send prompts of wrong types too.
     whole = blocks if isinstance(blocks, list) else []
@@ -73,7 +73,7 @@ def _text(frame: Frame) -> str:
 
 
 async def try_prompts(stage: AgentStage) -> None:
-    """Send some prompts of the scenario, each to a session of its own, to see what comes of it."""
+    """Send some prompts of the scenario, each to a new session, to see what the agent does."""
     talk = stage.talk
     await talk.initialize()
     for purpose in TRIED:

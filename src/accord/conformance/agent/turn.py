@@ -1,4 +1,4 @@
-"""The course of an agent's turn as its client sees it: begun, asking, over, and what it did.
+"""The course of an agent's turn as its client sees it: its start, requests, end and tool calls.
 
 Must not know: any rule.
 """
@@ -21,7 +21,7 @@ from accord.conformance.time_limits import (
 
 PROMPT = "session/prompt"
 ASKING = "session/request_permission"
-# The prompts by which a turn may take long, in the order in which they are tried.
+# The prompts for long turns, in the order in which they are tried.
 LONG_PURPOSES = ("long", "long_command")
 OVER = "the turn was over before anything could be done in it"
 # Calls of these kinds change nothing.
@@ -29,7 +29,7 @@ HARMLESS_KINDS = ("read", "search", "think", "fetch", "switch_mode")
 
 
 async def begun(talk: Talk, since: int, *, command: bool = False) -> bool:
-    """Wait until work is seen, and say whether it goes on: a turn may be over at once.
+    """Wait for the first sign of work, and return whether the turn still runs.
 
     Work is a tool that runs, or an answer that is still being said a moment after its first word,
     or one that nothing follows; with `command` it is a tool in any case.
@@ -65,7 +65,7 @@ async def begun(talk: Talk, since: int, *, command: bool = False) -> bool:
 async def long_turn(
     stage: AgentStage, session: str, purposes: Sequence[str] = LONG_PURPOSES
 ) -> Any:
-    """Begin a turn that takes long: the id of its prompt, None where it is over at once.
+    """Begin a long turn, and return the id of its prompt; None if it ends at once.
 
     An agent that does not talk for long may still run a command that takes long.
     """
@@ -82,7 +82,7 @@ async def long_turn(
 
 
 async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
-    """Whether the prompt with this id, whose turn is over, would have ended by then anyway.
+    """Whether the turn of this prompt, which is over, would have ended by then anyway.
 
     A cancel may come when a turn has just done its work.  The same prompt, not cancelled, shows it;
     not so for a turn that went on long after it was stopped, at frame number `stopped`.
@@ -109,7 +109,7 @@ async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
 
 
 async def is_instant(talk: Talk, session: str) -> bool:
-    """Whether a plain prompt is done at once, so that there may be many of them."""
+    """Whether a plain prompt ends at once, so that many can be sent."""
     for _ in range(INSTANT_TRIES):
         since = len(talk.peer.frames)
         await talk.say(session, talk.plain)
@@ -119,7 +119,7 @@ async def is_instant(talk: Talk, session: str) -> bool:
 
 
 def turn_is_over(talk: Talk, since: int) -> bool:
-    """Whether the last prompt was answered for good; in v2, whether the session is idle again."""
+    """Whether the last prompt has its final answer; in v2, whether the session is idle again."""
     asked = last_prompt(talk)
     if asked is None:
         return True
@@ -132,7 +132,7 @@ def turn_is_over(talk: Talk, since: int) -> bool:
             if not talk.dialect.ends_idle or "error" in frame.object:
                 return True
             taken = True
-        # A session may say that it is idle before it has taken the prompt.
+        # A session may report idle before it has inserted the prompt.
         state = talk.update_in(frame, session).get("state") if talk.dialect.ends_idle else None
         if taken and state == "idle":
             return True
@@ -141,13 +141,13 @@ def turn_is_over(talk: Talk, since: int) -> bool:
 
 
 def last_prompt(talk: Talk) -> Frame | None:
-    """The prompt that was sent last, to whatever session."""
+    """Return the last prompt that was sent to any session."""
     prompts = (one for one in reversed(talk.peer.frames) if one.sent and one.method == PROMPT)
     return next(prompts, None)
 
 
 async def at_work(stage: AgentStage, session: str, purposes: Sequence[str] = LONG_PURPOSES) -> Any:
-    """Begin a turn that takes long; the id of its prompt.
+    """Begin a long turn, and return the id of its prompt.
 
     Raises:
         TooLate: it is over at once, so that it can neither be cancelled nor disturbed.
@@ -159,7 +159,7 @@ async def at_work(stage: AgentStage, session: str, purposes: Sequence[str] = LON
 
 
 async def at_work_before_another(stage: AgentStage) -> tuple[Talk, str, Any, Any]:
-    """Begin a turn that takes long, and send a prompt behind it: the session and both ids.
+    """Begin a long turn, and send another prompt; return the session and both ids.
 
     A long answer may be over meanwhile.  Then it is tried again by a command, in a process where
     nothing else goes on.
@@ -180,7 +180,7 @@ async def at_work_before_another(stage: AgentStage) -> tuple[Talk, str, Any, Any
 
 
 async def end_by_cancel(talk: Talk, session: str, sent: Any) -> Message:
-    """Cancel a turn on the way to what is checked: that it works is checked elsewhere."""
+    """Cancel a turn to prepare the check; another check judges whether that works."""
     await talk.peer.notify("session/cancel", {"sessionId": session})
     try:
         return await talk.peer.answer_to(sent, timeout=talk.seconds)
@@ -190,7 +190,7 @@ async def end_by_cancel(talk: Talk, session: str, sent: Any) -> Message:
 
 
 async def ended_by_cancel(stage: AgentStage) -> Message:
-    """Cancel the turn of another session: the answer where nothing else was done to it.
+    """Cancel the turn of another session, and return its answer, for comparison.
 
     Raises:
         NotReady: it does not end the turn either.
@@ -209,7 +209,7 @@ def is_over(talk: Talk, sent: Any) -> bool:
 
 
 def ends_turn(talk: Talk, frame: Frame, sent: Any) -> bool:
-    """Whether a frame ends the turn of a prompt: its answer, in v2 an idle state or a refusal."""
+    """Whether a frame ends the turn of a prompt: its answer; in v2 an idle state or a refusal."""
     if frame.sent:
         return False
     idles = talk.dialect.ends_idle
@@ -220,7 +220,7 @@ def ends_turn(talk: Talk, frame: Frame, sent: Any) -> bool:
 
 
 async def asked_in(talk: Talk, method: str, sent: Any, since: int) -> Frame | None:
-    """The first request of this method in a turn, or None when the turn ends without one."""
+    """Return the first request of this method in a turn; None if the turn ends without one."""
 
     def fits(frame: Frame) -> bool:
         return frame.method == method or ends_turn(talk, frame, sent)
@@ -234,7 +234,7 @@ async def asked_in(talk: Talk, method: str, sent: Any, since: int) -> Frame | No
 
 
 async def asked_to_edit(stage: AgentStage, session: str) -> tuple[int, Any, Frame]:
-    """Prompt for an edit; where its turn begins, the prompt's id and the agent's first question.
+    """Prompt for an edit; return where its turn begins, the prompt's id, and the first request.
 
     Raises:
         NotReady: the agent does not ask.
@@ -249,13 +249,13 @@ async def asked_to_edit(stage: AgentStage, session: str) -> tuple[int, Any, Fram
 
 
 def tool_calls(talk: Talk, since: int = 0) -> list[Message]:
-    """What was told of tool calls."""
+    """Return the updates of tool calls."""
     kinds = ("tool_call", "tool_call_update")
     return [one for one in talk.updates(since=since) if one.get("sessionUpdate") in kinds]
 
 
 def calls_of(talk: Talk, since: int) -> dict[str, Message]:
-    """The tool calls that the agent told of, each with the newest value of its fields."""
+    """Return the reported tool calls, each with the newest value of its fields."""
     found: dict[str, Message] = {}
     for update in talk.updates(since=since):
         name = call_of(update)
@@ -266,14 +266,14 @@ def calls_of(talk: Talk, since: int) -> dict[str, Message]:
 
 
 def call_of(update: Message) -> str | None:
-    """The id of the call that an update is about; the draft has other words for it."""
+    """Return the id of the call of an update, which has another key in the draft."""
     draft = str(update.get("sessionUpdate")).startswith("tool_call")
     name = update.get("toolCallId", update.get("id") if draft else None)
     return name if isinstance(name, str) else None
 
 
 def done_otherwise(talk: Talk, since: int) -> bool:
-    """Whether a call that nobody was asked about may have done what another was refused.
+    """Whether a call without a permission request may have done what another was denied.
 
     A model that was told no may take another tool, one that needs no permission.
     """
@@ -291,7 +291,7 @@ def done_otherwise(talk: Talk, since: int) -> bool:
 
 
 def named(value: Any, key: str) -> Any:
-    """The first value of a key somewhere inside an object."""
+    """Return the first value of a key anywhere in an object."""
     if not isinstance(value, dict):
         return None
     if key in value:

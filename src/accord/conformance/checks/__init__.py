@@ -12,7 +12,7 @@ from accord.conformance.check_definition import Check, Monitor, Role
 from accord.conformance.network.address import Transport
 from accord.conformance.rule_definition import Version
 
-# Role and version -> the modules that have their checks and monitors.
+# By role and version: the modules with checks and monitors.
 MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
     ("agent", "1"): (
         "agent.v1.message_monitors",
@@ -62,14 +62,14 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
 }
 
 
-# Role and transport -> the modules with the checks of that transport, which any version shares.
+# By role and transport: the modules with the checks of that transport, for all versions.
 TRANSPORT_MODULES: dict[tuple[Role, Transport], tuple[str, ...]] = {
     ("agent", "http"): ("agent.network.http",),
     ("agent", "websocket"): ("agent.network.websocket",),
     ("client", "http"): ("client.network.http",),
     ("client", "websocket"): ("client.network.websocket",),
 }
-# The rules that say nothing about a transport: lines are for pipes, HTTP has a status for arrays,
+# The rules that do not apply to a transport: lines are for pipes, HTTP has a status for arrays,
 # and a WebSocket that does not begin with `initialize` is closed.
 NOT_OVER: dict[Transport, tuple[str, ...]] = {
     "stdio": (),
@@ -81,7 +81,7 @@ NOT_OVER: dict[Transport, tuple[str, ...]] = {
 def gather(
     role: Role, version: Version, transport: Transport = "stdio"
 ) -> tuple[Sequence[Check[Any]], Sequence[Monitor]]:
-    """Every check and every monitor for one role, version and transport."""
+    """Return every check and monitor for one role, version and transport."""
     found: list[Check[Any] | Monitor] = []
     for name in MODULES[role, version]:
         found += [one for one in _in_module(name) if (one.role, one.version) == (role, version)]

@@ -1,4 +1,4 @@
-"""What a check of a client is given: the means to start the client and to play its agent.
+"""The environment of a check of a client: starts the client, and plays its agent.
 
 Must not know: any rule.  What always holds: every client that a check started is gone after it.
 """
@@ -33,7 +33,7 @@ from accord.conformance.run.check_runner import OpenStage, Reached
 from accord.conformance.run.program import own_home
 from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS, HELD_BACK_SECONDS
 
-# The step that a client answers requests at all, and a method that shows whether it does.
+# The step that a client answers requests, and a method that shows whether it does.
 ANSWERING = "answering requests"
 UNKNOWN_METHOD = "_accord.dev/unknown"
 
@@ -48,9 +48,9 @@ class ClientStage:
     scenario: ClientScenario
     way: Way
     patience: float
-    # The variables that name its settings and state, which are its own in every check.
+    # The variables for its settings and state, which are separate in every check.
     home: Mapping[str, str] = field(default_factory=dict)
-    # Where the kit listens, over a network.
+    # The address where the kit listens, over a network.
     listen: Listen | None = None
     client: Launched | None = None
     talks: list[Conversation] = field(default_factory=list)
@@ -71,7 +71,7 @@ class ClientStage:
 
     @property
     def listener(self) -> HttpListener:
-        """What the client asked of the kit's server."""
+        """The requests of the client to the kit's server."""
         assert self.client is not None
         assert self.client.listener is not None
         return self.client.listener
@@ -79,7 +79,7 @@ class ClientStage:
     async def start(
         self, purpose: str = "prompt", *, manual: Sequence[str] = (), way: Way | None = None
     ) -> Conversation:
-        """Start the client for a purpose, and wait until it connects, in this way or as usual.
+        """Start the client for a purpose, and wait until it connects, in this or the usual way.
 
         Raises:
             NotAsked: nobody said how the client is started for it; noted for every open rule.
@@ -105,7 +105,7 @@ class ClientStage:
             return await self.connected(manual=manual)
 
     async def connected(self, *, manual: Sequence[str] = ()) -> Conversation:
-        """The next connection of the client that was started."""
+        """Wait for the next connection of the started client."""
         assert self.client is not None
         peer = await self.client.connection(CONNECT_SECONDS)
         peer.gate = self._need_answers
@@ -114,12 +114,12 @@ class ClientStage:
         return talk
 
     def _need_answers(self, method: str) -> None:
-        """Ask a client that answers nothing only where that is checked."""
+        """Do not send requests to a client that answers none, unless that is checked."""
         if method != UNKNOWN_METHOD:
             self.reached.need(ANSWERING)
 
     async def was_held_back(self, talk: Conversation, first: Frame) -> bool:
-        """Whether the client's first message came late and only with the end of its output.
+        """Whether the client's first message came late, with the end of its output.
 
         Then nothing else can be seen of it, and it is not started again.
         """
@@ -136,7 +136,7 @@ class ClientStage:
     async def hello(
         self, purpose: str = "prompt", *, manual: Sequence[str] = ()
     ) -> tuple[Conversation, Frame]:
-        """Start the client and take its `initialize`, which is not answered yet.
+        """Start the client and wait for its `initialize`, which is not answered yet.
 
         A client may begin in the words of the official versions and turn to the draft when the
         agent answers in its own: it then starts the agent once more.  That second beginning is
@@ -177,7 +177,7 @@ class ClientStage:
         return self.version == "draft" and not is_draft(frame)
 
     def offer(self, **more: Any) -> Offer:
-        """An agent that has what every client may use: in v2 that takes a capability."""
+        """Return the offer of an agent with what every client may use: in v2, one capability."""
         return Offer(capabilities=BASELINE[self.version], **more)
 
     async def to_session(
@@ -199,13 +199,13 @@ class ClientStage:
             raise
 
     def _is_of_another_version(self, talk: Conversation) -> bool:
-        """Whether the client left because it asked for a later version than it was answered."""
+        """Whether the client disconnected because it asked for a later version."""
         asked = talk.hello.get("protocolVersion")
         later = isinstance(asked, int) and asked > NUMBERS[self.version]
         return later and talk.peer.closed.is_set() and not self._went_on(talk)
 
     async def whole_run(self, offer: Offer, **how: Any) -> Conversation:
-        """Start the client and serve it until it has done its work, whatever that is.
+        """Start the client and serve it until it has done all of its work.
 
         `how` is what `SessionService` takes beside the conversation and the folder.
 
@@ -232,7 +232,7 @@ class ClientStage:
             return talk, await talk.prompt()
 
     async def cancelled(self, talk: Conversation) -> Frame:
-        """Make the client cancel its turn, by a signal where that is how; its notification.
+        """Make the client cancel its turn, by a signal if configured, and return the notification.
 
         Raises:
             NotAsked: nobody said that the client cancels, and it does not; noted as not exercised.
@@ -249,7 +249,7 @@ class ClientStage:
             raise
 
     def only_tries(self, purpose: str) -> bool:
-        """Whether nobody promised that the client does this."""
+        """Whether the scenario does not promise that the client does this."""
         how = self.scenario.get(purpose)
         return how is not None and how.tries
 
@@ -271,7 +271,7 @@ class ClientStage:
 
 
 def is_draft(frame: Frame) -> bool:
-    """Whether an `initialize` is in the words of the 2026-02 draft."""
+    """Whether an `initialize` has the form of the 2026-02 draft."""
     params = frame.params
     return isinstance(params.get("capabilities"), dict) and not (
         params.keys() & {"clientCapabilities", "info"}
@@ -279,7 +279,7 @@ def is_draft(frame: Frame) -> bool:
 
 
 async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
-    """Whether this client begins in the words of a version, or turns to them.
+    """Whether this client begins with a version, or changes to it.
 
     Raises:
         NotStarted: it cannot be started.
@@ -300,7 +300,7 @@ async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
 
 
 def _speaks_v1(frame: Frame) -> bool:
-    # A client that begins with a later version says so in the words of the first one too.
+    # A client that begins with a later version also sends the keys of the first one.
     older = not _speaks_v2(frame) or "clientCapabilities" in frame.params
     return older and not is_draft(frame)
 
@@ -325,7 +325,7 @@ def client_stages(
     patience: float = ANSWER_SECONDS,
     listen: Listen | None = None,
 ) -> Callable[[Check[Any], Findings], AbstractAsyncContextManager[ClientStage]]:
-    """What `run_checks` opens for each check of this client."""
+    """Return the function that opens the stage of each check of this client."""
     reached: dict[Version, Reached] = {}
 
     @asynccontextmanager
@@ -336,7 +336,7 @@ def client_stages(
             here, home = _folders(folder)
             stage = ClientStage(judge, check.version, here, scenario, way, patience, home, listen)
             if not check.faults:
-                # What a client does under faults says nothing about what it does without.
+                # The behaviour of a client under faults shows nothing about its normal behaviour.
                 stage.reached = reached.setdefault(check.version, Reached())
             async with stage.programs:
                 yield stage
@@ -345,7 +345,7 @@ def client_stages(
 
 
 def _folders(root: str) -> tuple[Path, dict[str, str]]:
-    """The folder that the client works in, and the variables of its home.
+    """Make the client's working folder and the variables of its home.
 
     Links are followed, since clients compare paths as texts.
     """

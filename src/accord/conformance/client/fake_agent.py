@@ -19,7 +19,7 @@ from accord.conformance.rule_definition import Version
 from accord.conformance.time_limits import AFTER_TURN_SECONDS
 
 SESSION = "kit-1"
-# The client's requests that checks answer themselves, when they have looked at them.
+# Requests of the client that the checks answer themselves.
 MANUAL = frozenset(
     {"initialize", "session/new", "session/load", "session/resume", "session/prompt"}
 )
@@ -32,14 +32,14 @@ OFFERED_AS: dict[Version, tuple[str, str]] = {
     "2": ("capabilities", "info"),
     "draft": ("capabilities", "agentInfo"),
 }
-# What every agent that a client can use has to offer.
+# The capabilities that every usable agent must offer.
 BASELINE: dict[Version, Message] = {"1": {}, "2": {"session": {}}, "draft": {}}
 CREATED = "2026-02-04T12:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the kit says of itself in the answer to `initialize`."""
+    """The content of the kit's answer to `initialize`."""
 
     capabilities: Any = field(default_factory=dict)
     auth_methods: Any = None
@@ -49,7 +49,7 @@ class Offer:
     more: Message = field(default_factory=dict)
 
     def answer(self, version: Version) -> Message:
-        """The result of `initialize`."""
+        """Return the result of `initialize`."""
         capabilities, info = OFFERED_AS[version]
         made: Message = {"protocolVersion": self.protocol_version or NUMBERS[version]}
         made |= {capabilities: self.capabilities, info: self.info}
@@ -60,7 +60,7 @@ class Offer:
 
 @dataclass(slots=True)
 class Conversation:
-    """One connection of the client; `version` is the one that the kit answers with.
+    """One connection of the client; `version` is the kit's answer.
 
     The words are those of version 1; other versions have conversations of their own.
     """
@@ -71,7 +71,7 @@ class Conversation:
     hello: Message = field(default_factory=dict)
     # Where the client's `initialize` has its capabilities.
     capabilities: str = "clientCapabilities"
-    # The session that updates and requests of the kit are about.
+    # The session of the kit's updates and requests.
     session_id: str = SESSION
     _seen: int = 0
     _calls: int = 0
@@ -86,7 +86,7 @@ class Conversation:
     # What the client asks.
 
     async def request(self, *methods: str, timeout: float | None = None) -> Frame:
-        """The next request with one of these methods, in the order in which they came.
+        """Return the next request with one of these methods, in the order of arrival.
 
         Raises:
             Unanswered: none came in time, or the client is gone.
@@ -101,7 +101,7 @@ class Conversation:
         return frame
 
     async def reach(self, *methods: str, timeout: float | None = None) -> Frame:
-        """The next request with one of these methods; sessions and prompts before it just work.
+        """Return the next request with one of these methods; earlier ones succeed.
 
         Raises:
             NotReady: none came in time, or the client is gone: it does not do what it should show.
@@ -120,18 +120,18 @@ class Conversation:
                 await self.take(frame)
 
     async def take(self, prompt: Frame) -> None:
-        """Answer a prompt whose turn has nothing to show."""
+        """Answer a prompt with an empty turn."""
         await self.reply(prompt, {"stopReason": "end_turn"})
 
     async def rest(self) -> None:
-        """Let the client do what is left of its work; monitors look at it."""
+        """Let the client finish its work, which monitors judge."""
         try:
             await self.reach(timeout=AFTER_TURN_SECONDS)
         except NotReady:
             pass
 
     async def notification(self, method: str, *, timeout: float | None = None) -> Frame:
-        """The first notification of this method.
+        """Wait for the first notification of this method.
 
         Raises:
             Unanswered: none came in time, or the client is gone.
@@ -153,40 +153,40 @@ class Conversation:
     # A session from its beginning to the end of a turn.
 
     async def initialize(self, offer: Offer) -> Frame:
-        """Take `initialize` and answer it."""
+        """Wait for `initialize` and answer it."""
         frame = await self.request("initialize")
         self.hello = frame.params
         await self.reply(frame, offer.answer(self.version))
         return frame
 
     async def session(self, **fields: Any) -> Frame:
-        """Take the request that opens a session, and open it as `kit-1`."""
+        """Wait for the request that opens a session, and open it as `kit-1`."""
         frame = await self.request("session/new", "session/load", "session/resume")
         await self.reply(frame, self.opened_by(frame) | fields)
         return frame
 
     def opened_by(self, frame: Frame) -> Message:
-        """What the answer to this request tells of the session that it opens."""
+        """Return the members of the answer about the opened session."""
         return {"sessionId": SESSION} if frame.method == "session/new" else {}
 
     async def prompt(self) -> Frame:
-        """Take a prompt, and begin to work."""
+        """Wait for a prompt, and begin its turn."""
         frame = await self.request("session/prompt")
         await self.insert(frame)
         return frame
 
     async def insert(self, prompt: Frame) -> None:
-        """Say that a prompt was taken in, where a version has words for that."""
+        """Report that a prompt was inserted, if the version has that."""
 
     async def end_turn(self, prompt: Frame, reason: str = "end_turn") -> None:
-        """End the turn of this prompt, and listen to what the client does then."""
+        """End the turn of this prompt, and read what the client does then."""
         await self.finish(prompt, reason)
         with anyio.move_on_after(AFTER_TURN_SECONDS):
             await self.peer.settled()
             await self.peer.quiet()
 
     async def finish(self, prompt: Frame, reason: str) -> None:
-        """Say that the turn of this prompt is over."""
+        """Report the end of the turn of this prompt."""
         await self.reply(prompt, {"stopReason": reason})
 
     # What the kit says.
@@ -196,12 +196,12 @@ class Conversation:
         await self.peer.notify("session/update", {"sessionId": self.session_id, "update": update})
 
     async def say(self, text: str, message: str = "m1") -> None:
-        """A piece of a message."""
+        """Send a chunk of a message."""
         content = {"type": "text", "text": text}
         await self.update("agent_message_chunk", messageId=message, content=content)
 
     async def call(self, method: str, timeout: float | None = None, **params: Any) -> Message:
-        """Ask the client something about the session; its whole answer comes back.
+        """Send the client a request about the session, and return its whole answer.
 
         Raises:
             Unanswered: none came in time, or the client is gone.
@@ -209,11 +209,11 @@ class Conversation:
         return await self.peer.answer_to(await self.ask(method, **params), timeout=timeout)
 
     async def ask(self, method: str, **params: Any) -> Any:
-        """Ask without waiting; the id of the request comes back."""
+        """Send a request without waiting, and return its id."""
         return await self.peer.ask(method, {"sessionId": self.session_id, **params})
 
     def permission(self, call: str = "call-1", **fields: Any) -> Message:
-        """The params of a permission request beside the session."""
+        """Return the params of a permission request, except the session."""
         options = [
             {"optionId": "kit-yes", "name": "Allow", "kind": "allow_once"},
             {"optionId": "kit-no", "name": "Reject", "kind": "reject_once"},
@@ -222,22 +222,22 @@ class Conversation:
         return {**self.about(tool), "options": options, **fields}
 
     def about(self, tool: Message) -> Message:
-        """How a permission request says which call it is about."""
+        """Return the members of a permission request that name its call."""
         return {"toolCall": tool}
 
     async def alive(self, seconds: float | None = None) -> bool:
-        """Whether the client still answers anything at all."""
+        """Whether the client still answers requests."""
         self._calls += 1
         answer = await self.peer.call("_accord.dev/alive", {"n": self._calls}, timeout=seconds)
         return "result" in answer or "error" in answer
 
     def can(self, *names: str) -> bool:
-        """Whether the client said that it has this."""
+        """Whether the client advertised this capability."""
         value = self.offered(*names)
         return isinstance(value, dict) or value is True
 
     def offered(self, *names: str) -> Any:
-        """What the client said at this place of its capabilities."""
+        """Return the value at this path of the client's capabilities."""
         value: Any = self.hello.get(self.capabilities)
         for name in names:
             value = value.get(name) if isinstance(value, dict) else None
@@ -246,7 +246,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class ConversationV2(Conversation):
-    """The same in the words of version 2: prompts are taken in, and states tell of the turn."""
+    """A connection of version 2: prompts are inserted, and states report the turn."""
 
     capabilities: str = "capabilities"
 
@@ -273,7 +273,7 @@ class ConversationV2(Conversation):
 
 @dataclass(slots=True)
 class DraftConversation(Conversation):
-    """The same in the words of the 2026-02 draft."""
+    """A connection of the 2026-02 draft."""
 
     capabilities: str = "capabilities"
 
@@ -299,7 +299,7 @@ CONVERSATIONS: dict[Version, type[Conversation]] = {
 
 
 def responses(frames: list[Frame], request_id: Any) -> list[Frame]:
-    """Every response of the client to one request."""
+    """Return all responses of the client to one request."""
     return [
         frame
         for frame in frames
@@ -311,7 +311,7 @@ def responses(frames: list[Frame], request_id: Any) -> list[Frame]:
 
 
 def error_code(answer: Message) -> int | None:
-    """The code of an error answer, None for a result."""
+    """Return the code of an error; None for a result."""
     error = answer.get("error")
     return error.get("code") if isinstance(error, dict) else None
 
@@ -337,7 +337,7 @@ def _birthday(_names: Sequence[str]) -> Message:
     return {"createdAt": CREATED}
 
 
-# What comes with a session: modes, in version 2 an option, in the draft the time it was made.
+# Members of a new session: modes; in version 2 an option; in the draft its creation time.
 _COMES_WITH: dict[Version, Callable[[Sequence[str]], Message]] = {
     "1": _modes,
     "2": _options,
@@ -346,11 +346,11 @@ _COMES_WITH: dict[Version, Callable[[Sequence[str]], Message]] = {
 
 
 def modes(version: Version, names: Sequence[str] = MODES) -> Message:
-    """What comes with a session that has these modes; the draft names them in `initialize`."""
+    """Return the members of a session with these modes; the draft has them in `initialize`."""
     return _COMES_WITH[version](names)
 
 
-# What an agent answers that has the method.
+# The answers of an agent that has the method.
 _ANSWERS: dict[str, Message | Literal["options"]] = {
     "authenticate": {},
     "auth/login": {},
@@ -367,7 +367,7 @@ _ANSWERS: dict[str, Message | Literal["options"]] = {
 
 
 def always(result: Message) -> Callable[[Message], Awaitable[Reply | None]]:
-    """The same answer to every request."""
+    """Give every request the same answer."""
 
     async def respond(params: Message) -> Reply | None:
         return Reply(result)

@@ -50,9 +50,9 @@ URL_PLACEHOLDER = "{url}"
 URL_VARIABLE = "ACCORD_CHECK_URL"
 SCHEMES = {"http": "http", "websocket": "ws"}
 AGENT_VARIABLE = "ACCORD_CHECK_AGENT"
-# How often one check lets a client connect again.
+# How often a client may connect again in one check.
 CONNECTIONS_MAX = 16
-# The word by which the agent is run as a login that fails.
+# The argument that makes the agent's program fail a login.
 FAILING_LOGIN = "--accord-check-failing-login"
 
 
@@ -64,15 +64,15 @@ class Launched:
     way: Way
     peers: list[RawPeer] = field(default_factory=list)
     output: bytearray = field(default_factory=bytearray)
-    # Is there once the agent was run for a login that fails; nobody can run one over `stdio`.
+    # This file exists once the agent was run for a failing login, which `stdio` does not allow.
     failed_login: Path | None = None
-    # What the client asked of the kit's server, over a network.
+    # The requests of the client to the kit's server, over a network.
     listener: HttpListener | None = None
     _taken: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def connection(self, seconds: float) -> RawPeer:
-        """The next connection.
+        """Wait for the next connection.
 
         Raises:
             Unanswered: the client does not connect within this time, or is gone before.
@@ -91,7 +91,7 @@ class Launched:
         return self.peers[self._taken - 1]
 
     async def comes_back(self, peer: RawPeer, seconds: float) -> bool:
-        """Whether it connects once more, instead of going on over this connection or ending."""
+        """Whether the client connects again, instead of continuing or ending."""
 
         async def goes_on() -> None:
             try:
@@ -116,14 +116,14 @@ class Launched:
         self._changed = anyio.Event()
 
     def send_signal(self, number: int) -> None:
-        """To the client alone, not to what it started."""
+        """Send a signal to the client only, not to the programs that it started."""
         try:
             os.kill(self.process.pid, number)
         except ProcessLookupError:
             pass
 
     async def ended(self, seconds: float) -> int | None:
-        """Its exit code, or None when it still runs after this time."""
+        """Return its exit code; None if it still runs after this time."""
         return await end_of(self.process, seconds)
 
 
@@ -180,7 +180,7 @@ async def launched(
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where the kit listens for clients; port 0 picks a free port."""
+    """The address for clients to connect to; port 0 picks a free port."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -227,14 +227,14 @@ async def _connecting(
 
 
 def with_url(command: Sequence[str], url: str) -> list[str]:
-    """The client's words with the URL in its place, or at their end."""
+    """Put the URL into the client's command, at its placeholder or at the end."""
     if any(URL_PLACEHOLDER in word for word in command):
         return [word.replace(URL_PLACEHOLDER, url) for word in command]
     return [*command, url]
 
 
 def from_here(command: Sequence[str]) -> list[str]:
-    """The command's words, with files that are named relative to the current folder made absolute.
+    """Make names of files in a command absolute.
 
     The client is started in a folder of its own, where their names would mean nothing.  A plain
     word is left alone: it may be a module or a prompt even if a file has the same name.
@@ -252,14 +252,14 @@ def _names_file(word: str, number: int) -> bool:
 
 
 def with_agent(command: Sequence[str], agent: str) -> list[str]:
-    """The client's words with the agent's command in its place, or at their end."""
+    """Put the agent's command into the client's, at its placeholder or at the end."""
     if any(PLACEHOLDER in word for word in command):
         return [word.replace(PLACEHOLDER, agent) for word in command]
     return [*command, agent]
 
 
 def _agent_program(path: Path, address: str, failed_login: Path) -> str:
-    """One word that can be run from anywhere, so that no client can quote it wrongly."""
+    """Return a command of one word, so that a client cannot quote it wrongly."""
     relay = " ".join(map(quote, own_file(bridge.__file__, address)))
     fails = f'case "$*" in *{FAILING_LOGIN}*) : >{quote(str(failed_login))}; exit 3 ;; esac'
     path.write_text(f"#!/bin/sh\n{fails}\nexec {relay}\n")
@@ -291,7 +291,7 @@ async def _spawned(
 
 
 async def _leave(client: Launched, seconds: float) -> None:
-    """Let the client see that its agent is gone, and end by itself."""
+    """Let the client notice that its agent is gone, and end by itself."""
     for peer in client.peers:
         try:
             await peer.writing.aclose()

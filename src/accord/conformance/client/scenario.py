@@ -1,4 +1,4 @@
-"""How a client is made to do things: a command for each purpose, or a signal.
+"""The scenario of a client: a command for each purpose, or a signal.
 
 Read from the `[client]` table of a scenario file:
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeGuard
 
-# What a client may be asked to do.  Everything begins with `prompt`, the command as it was given.
+# The purposes of a client.  All begin with `prompt`, the command as it was given.
 PURPOSES: dict[str, str] = {
     "prompt": "opens a session, sends one prompt, waits for its end",
     "cancel": "as prompt, and cancels the turn once the agent has said something",
@@ -41,12 +41,12 @@ PURPOSES: dict[str, str] = {
 
 
 class BadScenario(Exception):
-    """The file cannot be used; says why."""
+    """The file cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """How the client is made to do one thing: by its own command, by a signal, or by both.
+    """How to make the client do one thing: by its own command, by a signal, or by both.
 
     One that only `tries` promises nothing: a client that does something else is not judged by it.
     """
@@ -68,7 +68,7 @@ class ClientScenario:
 
 
 def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScenario:
-    """The scenario of a file, with the given command for `prompt` and for what has only a signal.
+    """Read a scenario; the given command is for `prompt` and for purposes with only a signal.
 
     Where nothing says how the client is made to cancel, it is interrupted as by Ctrl-C; where
     nothing says how it logs in, it may do so when the agent demands it.

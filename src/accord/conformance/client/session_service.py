@@ -1,4 +1,4 @@
-"""Sessions as an agent keeps them: opened, prompted, listed in pages, closed and taken up again.
+"""The sessions of the kit's agent: opened, prompted, listed in pages, closed and reopened.
 
 With it the kit serves a client for as long as the client has something to do, so that what it does
 on its own shows.  A client that comes back to a session finds it listed with the folders that the
@@ -20,19 +20,19 @@ from accord.conformance.rule_definition import Version
 from accord.conformance.time_limits import DECIDE_SECONDS, REST_SECONDS
 
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
-# What is answered here; the rest of the protocol has answers of its own.
+# The methods that are answered here; other methods have answers elsewhere.
 SERVED = (
     *OPENING, "session/prompt", "session/list", "session/status", "session/archive",
     "session/unarchive", "session/set_title", "providers/list",
 )  # fmt: skip
 REQUESTS_MAX = 100
-# The cursors that lead from one page to the next; in version 2 an empty text is one.
+# The cursors of the pages; in version 2 an empty text is a cursor.
 CURSORS: dict[Version, tuple[str, ...]] = {
     "1": ('b64+/=\u0000 "\\ €',),
     "2": ("more", ""),
     "draft": (),
 }
-# A session of which the client knows by the list alone.
+# A session that the client knows only from the list.
 LISTED = "kit-0"
 PROVIDER = {
     "providerId": "main",
@@ -44,21 +44,21 @@ PROVIDER = {
 
 @dataclass(slots=True)
 class SessionService:
-    """Serves one conversation; `status` is what every session is said to be."""
+    """Serves one conversation; `status` is the reported status of every session."""
 
     talk: Conversation
     folder: str
-    # What comes with a session beside its id.
+    # The members of a new session besides its id.
     fields: Message | None = None
     status: str = "open"
-    # Whether every turn asks for a permission, and waits until it is given or the turn cancelled.
+    # Whether every turn requests a permission, and waits for the answer or a cancel.
     asks: bool = False
     opened: list[str] = field(default_factory=list)
-    # The folders that the client gave when it opened its last session.
+    # The folders of the client's last session.
     place: Message = field(default_factory=dict)
 
     async def serve(self) -> None:
-        """Answer what the client asks until it ends or rests."""
+        """Answer the client's requests until it ends or is quiet."""
         prompted = False
         for _ in range(REQUESTS_MAX):
             seconds = REST_SECONDS if prompted else None
@@ -88,7 +88,7 @@ class SessionService:
         await self.talk.finish(prompt, reason)
 
     async def _ask_permission(self) -> str:
-        """Ask, and wait for the answer; return the stop reason of the turn."""
+        """Request a permission, wait for the answer, and return the stop reason of the turn."""
         peer = self.talk.peer
         since = len(peer.frames)
         name = await self.talk.ask("session/request_permission", **self.talk.permission())

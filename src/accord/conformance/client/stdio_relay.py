@@ -34,7 +34,7 @@ def main(address: str) -> None:
                 view = view[os.write(1, view) :]
     except OSError:
         pass
-    # The thread may be blocked in a read; nothing of this process is worth waiting for.
+    # The thread may be blocked in a read, and this process has nothing to wait for.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The error codes that rules name; those of the draft alone are in its checks."""
+"""The error codes that rules name; those that only the draft has are in its checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOGIN_NEEDED = -32000
 NOT_FOUND = -32002
 UNSUPPORTED_VERSION = -32022
 
-# Codes of the range for implementations that the protocol has taken for itself.
+# Codes in the range for implementations that the protocol itself uses.
 TAKEN = frozenset({LOGIN_NEEDED, NOT_FOUND, UNSUPPORTED_VERSION})
 # Codes of the official protocol that have no meaning in the draft.
 OFFICIAL_ONLY = frozenset({UNSUPPORTED_VERSION, CANCELLED})

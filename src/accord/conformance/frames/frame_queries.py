@@ -14,20 +14,20 @@ from accord.conformance.frames.raw_peer import Frame, Message, as_json, same
 
 Complaint = tuple[Frame, str]
 
-# Data of whoever made it: its keys follow no convention of the protocol.
+# Data of the sender: its keys follow no convention of the protocol.
 OPAQUE = frozenset(
     {"_meta", "rawInput", "rawOutput", "data", "properties", "env", "headers", "content_schema"}
 )
-# What tools take and give, and what is nobody's but its sender's.
+# Input and output of tools, and other data of the sender.
 FOREIGN = frozenset({"_meta", "rawInput", "rawOutput", "input", "output", "value", "credentials"})
 _CAMEL = re.compile(r"^(_meta|jsonrpc|[a-z][a-zA-Z0-9]*)$")
 _SNAKE = re.compile(r"^(_?[a-z][a-z0-9_]*|_.*)$")
 _BEGINNING = re.compile(rb'\s*\{.*"jsonrpc"')
 _ID = re.compile(rb'"id":("[^"]*"|-?\d+)')
 TAGS = frozenset({"sessionUpdate", "type", "status", "kind", "stopReason", "outcome", "state"})
-# So many lines in a row are tried as one message.
+# The number of consecutive lines that are tried as one message.
 PIECES_MAX = 64
-# Requests that wait until a turn, a person or a program is done.
+# Requests that wait for a turn, a person or a program.
 PATIENT = frozenset(
     {
         "session/prompt", "authenticate", "auth/login", "session/request_permission",
@@ -38,12 +38,12 @@ TRACE = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S+ \(?.*:\d+:\
 
 
 def received(frames: Sequence[Frame]) -> list[Frame]:
-    """What the judged program sent."""
+    """Return the frames that the judged program sent."""
     return [frame for frame in frames if not frame.sent]
 
 
 def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Lines that are not messages."""
+    """Find lines that are not messages."""
     pieces = {id(frame) for frame in pieces_of_messages(frames)}
     for frame in received(frames):
         if not frame.raw.strip():
@@ -55,7 +55,7 @@ def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def broken_lines(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Messages that are not on one line of their own."""
+    """Find messages that are not on one line."""
     for frame in pieces_of_messages(frames):
         yield frame, "a message is not on one line"
     for frame in received(frames):
@@ -72,7 +72,7 @@ def is_unended(frame: Frame) -> bool:
 
 
 def pieces_of_messages(frames: Sequence[Frame]) -> list[Frame]:
-    """Lines that are JSON, and a message, only when they are put together."""
+    """Find lines that are a JSON message only when they are joined."""
     found: list[Frame] = []
     run: list[Frame] = []
     for frame in [*received(frames), None]:
@@ -81,7 +81,7 @@ def pieces_of_messages(frames: Sequence[Frame]) -> list[Frame]:
         else:
             found += _pieces(run)
             run = []
-    # The beginning of one is a piece of it, whatever follows.
+    # The beginning of a message is a piece of it, whatever follows.
     begun = [
         one for one in received(frames) if one.flaw == "not JSON" and _BEGINNING.match(one.raw)
     ]
@@ -89,7 +89,7 @@ def pieces_of_messages(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def _pieces(run: Sequence[Frame]) -> list[Frame]:
-    """The longest stretch that is one message; a run of such lines is looked at to a bound."""
+    """Return the longest range of lines that is one message, up to a bound."""
     run = run[:PIECES_MAX]
     for length in range(len(run), 1, -1):
         for first in range(len(run) - length + 1):
@@ -107,7 +107,7 @@ def _is_object(raw: bytes) -> bool:
 
 
 def not_jsonrpc(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Objects without the mark of JSON-RPC 2.0, and bytes that are not UTF-8."""
+    """Find objects without the version of JSON-RPC 2.0, and bytes that are not UTF-8."""
     for frame in received(frames):
         if frame.flaw == "not UTF-8":
             yield frame, frame.flaw
@@ -116,7 +116,7 @@ def not_jsonrpc(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def arrays(frames: Sequence[Frame]) -> Iterator[tuple[Frame, list[Message]]]:
-    """Arrays of requests and notifications that the program sent, and these."""
+    """Find arrays of requests and notifications that the program sent, with their entries."""
     for frame in received(frames):
         if isinstance(frame.message, list):
             calls = [one for one in frame.message if isinstance(one, dict) and "method" in one]
@@ -125,7 +125,7 @@ def arrays(frames: Sequence[Frame]) -> Iterator[tuple[Frame, list[Message]]]:
 
 
 def bad_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Responses with both or none of result and error, or with an error of another shape."""
+    """Find responses with both or none of result and error, or with a malformed error."""
     for frame in received(frames):
         found = frame.object
         if not found or frame.method is not None or "id" not in found:
@@ -141,7 +141,7 @@ def bad_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Second responses, and those with an id of no request.  Errors with id null do not count."""
+    """Find second responses, and those without a request.  Errors with id null do not count."""
     open_ids: list[str] = []
     for frame in frames:
         key = json.dumps(frame.object.get("id"))
@@ -154,7 +154,7 @@ def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
                 if isinstance(one, dict) and "id" in one and "method" in one
             ]
         elif frame.sent and frame.message is None:
-            # Too deep for our own parser; what it says of its id stands near the front.
+            # Too deep for our own parser; the id is near the front.
             open_ids += [one.decode("utf-8", "replace") for one in _ID.findall(frame.raw[:200])]
         elif not frame.sent and frame.is_response:
             if key in open_ids and "id" in frame.object:
@@ -167,7 +167,7 @@ def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def null_answers(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Errors with id null beyond those for what has no id that can be read.
+    """Find errors with id null, except those for messages without a readable id.
 
     That a notification is answered is another matter, where no request is left without an answer.
     """
@@ -189,7 +189,7 @@ def null_answers(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def _unreadable(frame: Frame) -> int:
-    """How many lines or entries of what the kit sent have an id that cannot be read."""
+    """Count lines and entries of the kit without a readable id."""
     if isinstance(frame.message, list):
         return max(1, len(frame.message))
     if not isinstance(frame.message, dict):
@@ -200,7 +200,7 @@ def _unreadable(frame: Frame) -> int:
 
 
 def odd_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Requests of the program whose id is null, a fraction or something else."""
+    """Find requests of the program whose id is null, a fraction or something else."""
     for frame in received(frames):
         if frame.is_request:
             request_id = frame.object.get("id")
@@ -209,7 +209,7 @@ def odd_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def reused_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Requests of the program whose id an open request of its own has."""
+    """Find requests of the program with the id of another open request."""
     open_ids: set[str] = set()
     for frame in frames:
         key = json.dumps(frame.object.get("id"))
@@ -222,7 +222,7 @@ def reused_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def open_together(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Requests of the program that it made while another one of its own was open."""
+    """Find requests of the program that were sent while another one was open."""
     open_ids: set[str] = set()
     for frame in frames:
         key = json.dumps(frame.object.get("id"))
@@ -235,7 +235,7 @@ def open_together(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def odd_names(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Keys that are not camelCase, and tags that are not snake_case."""
+    """Find keys that are not camelCase, and tags that are not snake_case."""
     for frame in received(frames):
         for part in ("params", "result"):
             for path, why in _names(frame.object.get(part), ""):
@@ -259,7 +259,7 @@ def _names(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def traces(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Errors that show a stack."""
+    """Find errors that show a stack trace."""
     for frame in received(frames):
         error = frame.object.get("error")
         if isinstance(error, dict) and TRACE.search(json.dumps(error).replace("\\n", "\n")):
@@ -267,7 +267,7 @@ def traces(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def errors(frames: Sequence[Frame], code: int | None = None) -> list[tuple[Frame, Message]]:
-    """The error responses of the program, those with one code if it is given."""
+    """Return the error responses of the program, those with one code if it is given."""
     found: list[tuple[Frame, Message]] = []
     for frame in received(frames):
         error = frame.object.get("error")
@@ -277,7 +277,7 @@ def errors(frames: Sequence[Frame], code: int | None = None) -> list[tuple[Frame
 
 
 def updates(frames: Sequence[Frame], *kinds: str) -> Iterator[tuple[int, Frame, str, Message]]:
-    """Updates of these kinds, or all: position, frame, session, update."""
+    """Return the updates of these kinds, or all: position, frame, session, update."""
     for at, frame in enumerate(frames):
         if frame.sent or frame.method != "session/update":
             continue
@@ -287,12 +287,12 @@ def updates(frames: Sequence[Frame], *kinds: str) -> Iterator[tuple[int, Frame, 
 
 
 def children(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Updates that tell of a child of a session."""
+    """Return updates that announce a child of a session."""
     return ((frame, "") for _, frame, _, _ in updates(frames, "subagent_update"))
 
 
 def unannounced_children(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Updates of sessions that nobody opened, before a parent has told of them.
+    """Find updates of sessions that were not opened, before a parent has announced them.
 
     A session may say something before the answer to the request that opens it.
     """
@@ -306,7 +306,7 @@ def unannounced_children(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def answers(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame, Message]]:
-    """Results of requests that the kit made: position of request and answer, frame, result.
+    """Return the results of the kit's requests: position of request and answer, frame, result.
 
     Null stands for an empty object, as in older documents.
     """
@@ -324,7 +324,7 @@ def answers(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Fr
 
 
 def refusals(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame]]:
-    """Errors that requests of the kit got: position of request and answer, frame."""
+    """Return the errors that the kit's requests got: position of request and answer, frame."""
     asked: dict[str, int] = {}
     for at, frame in enumerate(frames):
         key = json.dumps(frame.object.get("id"))
@@ -351,7 +351,7 @@ def is_alone(frames: Sequence[Frame], asked: int, answered: int) -> bool:
 
 
 def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Messages with a `_meta` that is not an object, wherever it stands."""
+    """Find messages with a `_meta` that is not an object, at any depth."""
     for frame in received(frames):
         left: list[Any] = [frame.object]
         while left:
@@ -365,14 +365,14 @@ def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def _waited_for(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
-    """The requests of the kit that were waited for in vain, and what number they are."""
+    """Return the requests of the kit that got no answer in time, with their positions."""
     for at, frame in enumerate(frames):
         if frame.unanswered and not _answered(frames, at):
             yield at, frame
 
 
 def _answered(frames: Sequence[Frame], at: int) -> bool:
-    """Whether a request of the kit has an answer after all."""
+    """Whether a request of the kit got an answer later."""
     name = frames[at].object["id"]
     return any(
         not one.sent and one.is_response and same(one.object.get("id"), name) for one in frames[at:]
@@ -380,7 +380,7 @@ def _answered(frames: Sequence[Frame], at: int) -> bool:
 
 
 def _told(frames: Sequence[Frame], at: int, *methods: str) -> bool:
-    """Whether the kit told the session of a request one of these afterwards."""
+    """Whether the kit later sent one of these notifications to the session of a request."""
     session = frames[at].params.get("sessionId")
     return any(
         one.sent and one.method in methods and one.params.get("sessionId") == session
@@ -389,7 +389,7 @@ def _told(frames: Sequence[Frame], at: int, *methods: str) -> bool:
 
 
 def _withdrawn(frames: Sequence[Frame], at: int) -> bool:
-    """Whether the kit withdrew a request afterwards."""
+    """Whether the kit later cancelled a request."""
     return any(
         one.sent
         and one.method == "$/cancel_request"
@@ -399,7 +399,7 @@ def _withdrawn(frames: Sequence[Frame], at: int) -> bool:
 
 
 def unended_turns(frames: Sequence[Frame], *, answer_ends: bool = True) -> Iterator[Frame]:
-    """The prompts whose turns had to end by themselves and did not.
+    """Return the prompts whose turns had to end by themselves and did not.
 
     What becomes of a turn that is cancelled or closed is another matter, and so is what a
     notification right before it leads to.  In v2 an answer does not end the turn.
@@ -414,7 +414,7 @@ def unended_turns(frames: Sequence[Frame], *, answer_ends: bool = True) -> Itera
 
 
 def unanswered_cancels(frames: Sequence[Frame]) -> Iterator[Frame]:
-    """The prompts that were cancelled and got no answer then; not those that were withdrawn."""
+    """Return the prompts of cancelled turns that got no answer; not cancelled requests."""
     for at, frame in _waited_for(frames):
         cancelled = _told(frames, at, "session/cancel") and not _told(frames, at, "session/close")
         if frame.method == "session/prompt" and cancelled and not _withdrawn(frames, at):
@@ -422,7 +422,7 @@ def unanswered_cancels(frames: Sequence[Frame]) -> Iterator[Frame]:
 
 
 def unanswered_requests(frames: Sequence[Frame], *, may_end: bool) -> Iterator[Frame]:
-    """The requests that nobody answered, but for those that may wait for a person or for work.
+    """Return the requests without an answer, except those that may wait for a person or for work.
 
     Not those before the connection is made, and none of unknown methods: other rules are about
     these.  `may_end` says that a program which ends with requests open does no harm by it.
@@ -435,7 +435,7 @@ def unanswered_requests(frames: Sequence[Frame], *, may_end: bool) -> Iterator[F
 
 
 def served_calls(frames: Sequence[Frame]) -> list[tuple[Frame, Message | None]]:
-    """The requests of the program in their order, each with the result that the kit gave it."""
+    """Return the requests of the program in order, each with the kit's result."""
     found: list[tuple[Frame, Message | None]] = []
     open_calls: dict[str, int] = {}
     for frame in frames:
@@ -449,13 +449,13 @@ def served_calls(frames: Sequence[Frame]) -> list[tuple[Frame, Message | None]]:
     return found
 
 
-# What opens a session on a connection, and what ends that.
+# The methods that open a session on a connection, and those that end it.
 OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 ENDS = frozenset({"session/close", "session/delete"})
 
 
 def with_open_sessions(frames: Sequence[Frame]) -> Iterator[tuple[Frame, frozenset[str]]]:
-    """Each frame, with the sessions that the client under test had opened before it."""
+    """Return each frame with the sessions that the client had opened before it."""
     asked: dict[str, Frame] = {}
     opened: frozenset[str] = frozenset()
     for frame in frames:
@@ -473,7 +473,7 @@ def with_open_sessions(frames: Sequence[Frame]) -> Iterator[tuple[Frame, frozens
 
 
 def hello(frames: Sequence[Frame]) -> Message:
-    """The params of the last `initialize` that was answered with a result."""
+    """Return the params of the last `initialize` that succeeded."""
     last: Message = {}
     for asked, _, _, _ in answers(frames, "initialize"):
         last = frames[asked].params
@@ -481,13 +481,13 @@ def hello(frames: Sequence[Frame]) -> Message:
 
 
 def quoted(text: str, words: str) -> str:
-    """What stands in quotes right behind these words; nothing where they are not there."""
+    """Return the quoted text right after these words; empty without them."""
     found = re.search(rf"{words} '([^']*)'", text)
     return found[1] if found else ""
 
 
 def open_at_cancel(frames: Sequence[Frame], method: str) -> list[tuple[Frame, Frame | None]]:
-    """Requests of ours that were open when their session was cancelled, and their answers."""
+    """Return the kit's requests that were open at a cancel, with their answers."""
     found: list[tuple[Frame, Frame | None]] = []
     waiting: dict[str, Frame] = {}
     cancelled: dict[str, int] = {}
@@ -511,7 +511,7 @@ def open_at_cancel(frames: Sequence[Frame], method: str) -> list[tuple[Frame, Fr
 
 
 def at(value: Any, path: str) -> Any:
-    """The member at a dotted path, None where there is none."""
+    """Return the member at a dotted path; None if there is none."""
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""What the message updates of a v2 session add up to, for a receiver that kept what it has.
+"""Folds the message updates of a v2 session, also for a receiver with earlier messages.
 
 A whole message replaces its content, a chunk appends to it.  Must not know: any rule.
 """
@@ -16,7 +16,7 @@ Texts = dict[tuple[str, str], str]
 
 
 def fold(updates: Iterable[Message], before: Texts | None = None) -> Texts:
-    """The texts after these updates; `before` is what the receiver had, and stays as it is."""
+    """Return the texts after these updates; `before` has the earlier ones, and is unchanged."""
     texts = dict(before or {})
     for update in updates:
         kind = str(update.get("sessionUpdate"))
@@ -34,7 +34,7 @@ def fold(updates: Iterable[Message], before: Texts | None = None) -> Texts:
 
 
 def text_of(blocks: Any) -> str:
-    """The text of a list of content blocks."""
+    """Return the text of a list of content blocks."""
     return "".join(
         str(one.get("text", ""))
         for one in (blocks if isinstance(blocks, list) else [])

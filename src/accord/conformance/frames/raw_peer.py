@@ -21,17 +21,17 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 from accord.conformance.frames.error_codes import INVALID_PARAMS, NO_METHOD
 from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, QUIET_SECONDS, STARTING
 
-# What one frame may have, and how many a check keeps: beyond it the program is cut off.
+# The bounds of one frame and of all frames of a check: beyond them the program is cut off.
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 # Longer lines of the kit are meant to exceed every limit.
 SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 
-# A method that no program has: a program that runs answers it, if only with an error.
+# An unknown method: a program that runs answers it with an error.
 ALIVE_METHOD = "_accord_check/alive"
 
-# Where an error that stands for a status of HTTP has that status.
+# The key of the HTTP status in an error that stands for one.
 STATUS = "httpStatus"
 
 Message = dict[str, Any]
@@ -43,7 +43,7 @@ ANSWER_CHARACTERS = 300
 
 
 class Unanswered(Exception):
-    """The program did not act in time; the message says what was awaited."""
+    """The program did not act in time; the message says what was expected."""
 
 
 class Gone(Unanswered):
@@ -51,7 +51,7 @@ class Gone(Unanswered):
 
 
 class NotReady(Unanswered):
-    """The program did not get as far as what is checked; another check is about how far it gets."""
+    """The program did not reach the checked behaviour; another check judges the steps before it."""
 
 
 class WrongIdType(NotReady):
@@ -62,7 +62,7 @@ class WrongIdType(NotReady):
 
 
 class NotAsked(NotReady):
-    """The check ends early, for a reason that says nothing against the program.
+    """The check ends early, for a reason that is not a fault of the program.
 
     Either it has said of its open rules what there is to say, or an earlier check has failed where
     this one would.
@@ -70,7 +70,7 @@ class NotAsked(NotReady):
 
 
 class TooLate(NotAsked):
-    """What the check is about was over before it could act; on a quieter machine it may not be."""
+    """The checked behaviour was over too early; on a quieter machine it may not be."""
 
 
 class LoginNeeded(NotAsked):
@@ -79,7 +79,7 @@ class LoginNeeded(NotAsked):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a responder answers a request with: a result, or an error.
+    """The answer of a responder: a result, or an error.
 
     `sent` is set once the answer is written, for what may only follow it.
     """
@@ -113,7 +113,7 @@ class Frame:
 
     @property
     def object(self) -> Message:
-        """The message, or an empty object where it is not one."""
+        """The message; an empty object if the line is not one."""
         return self.message if isinstance(self.message, dict) else {}
 
     @property
@@ -149,7 +149,7 @@ def _set_event() -> anyio.Event:
 
 @dataclass(slots=True)
 class RawPeer:
-    """One side of a conversation with the judged program, which is on the other."""
+    """The kit's side of a conversation with the judged program."""
 
     reading: ByteReceiveStream
     writing: ByteSendStream
@@ -157,11 +157,11 @@ class RawPeer:
     responders: dict[str, Responder] = field(default_factory=dict)
     closed: anyio.Event = field(default_factory=anyio.Event)
     patience: float = ANSWER_SECONDS
-    # Is told the method of each request first, and may refuse to have it sent.
+    # Called with the method of each request first; it may refuse to send it.
     gate: Callable[[str], None] = lambda method: None
-    # Is told the id of each request that was waited for in vain; by default it is kept.
+    # Called with the id of each request without an answer; by default it is noted.
     gave_up: Callable[[Any, Unanswered], None] | None = None
-    # A method that the program has to know, and whether it leaves unknown ones unanswered.
+    # A method that the program must know, and whether it leaves unknown ones unanswered.
     known_method: str = ""
     ignores_unknown: bool = False
     _changed: anyio.Event = field(default_factory=anyio.Event)
@@ -172,14 +172,14 @@ class RawPeer:
     _reading: anyio.Event = field(default_factory=_set_event)
 
     def hold_reading(self) -> None:
-        """Read nothing from now on, as a slow peer would."""
+        """Stop reading, as a slow peer does."""
         self._reading = anyio.Event()
 
     def go_on_reading(self) -> None:
         self._reading.set()
 
     async def pump(self) -> None:
-        """Read until the program closes its output.  Run it in a task group of its own."""
+        """Read until the program closes its output.  Run it in its own task group."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             buffer = bytearray()
@@ -199,7 +199,7 @@ class RawPeer:
                 self._wake()
 
     def _has_room(self, waiting: int) -> bool:
-        """Whether the program may send more: too much is cut off."""
+        """Whether the program may send more; beyond the bound it is cut off."""
         return (
             waiting <= FRAME_BYTES_MAX
             and len(self.frames) < FRAMES_MAX
@@ -221,7 +221,7 @@ class RawPeer:
         except (ValueError, RecursionError):
             flaw = flaw or "not JSON"
         self._take(Frame(time.monotonic() - self._began, False, raw, message, flaw))
-        # What comes in an array is a message too; the array itself is kept before its entries.
+        # Entries of an array are messages too; the array itself is kept before them.
         for entry in message if isinstance(message, list) else []:
             if isinstance(entry, dict) and "method" in entry:
                 self._take(replace(self.frames[-1], raw=json.dumps(entry).encode(), message=entry))
@@ -250,7 +250,7 @@ class RawPeer:
             reply.sent.set()
 
     async def send_raw(self, raw: bytes) -> None:
-        """Write these bytes as they are.  A program that does not read loses them."""
+        """Write these bytes unchanged.  A program that does not read loses them."""
         self._note_sent(raw)
         await self._write(raw)
 
@@ -298,7 +298,7 @@ class RawPeer:
         await self.send(message if params is None else message | {"params": params})
 
     async def ask(self, method: str, params: Any = None, *, id: Any = None) -> Any:  # noqa: A002
-        """Send a request without waiting; returns its id."""
+        """Send a request without waiting, and return its id."""
         self.gate(method)
         if id is None:
             self._last_id += 1
@@ -308,7 +308,7 @@ class RawPeer:
         return id
 
     async def ask_at_once(self, method: str, params: Sequence[Any]) -> list[Any]:
-        """Send several requests of one method in one piece without waiting; their ids."""
+        """Send several requests of one method in one piece, and return their ids."""
         self.gate(method)
         ids = list(range(self._last_id + 1, self._last_id + 1 + len(params)))
         self._last_id = ids[-1]
@@ -327,7 +327,7 @@ class RawPeer:
         timeout: float | None = None,
         since: int = 0,
     ) -> Message:
-        """Wait for the response to a request, which is looked for from frame number `since` on.
+        """Wait for the response to a request, from frame number `since` on.
 
         Raises:
             Unanswered: none came in time, or the program is gone.
@@ -349,31 +349,31 @@ class RawPeer:
         return frame.object
 
     def _asked(self, id: Any) -> str:  # noqa: A002
-        """What to call the request with this id."""
+        """Return the method of the request with this id, for messages."""
         at = self.place_of(id)
         return str(self.frames[at].method) if at is not None else f"request {as_json(id)}"
 
     def note_unanswered(self, id: Any, error: Unanswered) -> None:  # noqa: A002
-        """Keep that this request has no answer, and had to have one."""
+        """Note that this request got no answer, and needs one."""
         at = self.place_of(id)
         if at is not None:
             gone = isinstance(error, Gone)
             self.frames[at] = replace(self.frames[at], unanswered=str(error), ended=gone)
 
     def place_of(self, id: Any) -> int | None:  # noqa: A002
-        """The number of the frame with which the kit asked this."""
+        """Return the number of the frame of this request."""
         for at, one in enumerate(self.frames):
             if one.sent and one.is_request and same(one.object["id"], id):
                 return at
         return None
 
     def silence(self, since: int) -> float:
-        """For how many seconds nothing has come, at most since frame number `since`."""
+        """Return the seconds without a frame, at most since frame number `since`."""
         heard = [one.at for one in self.frames[since:] if not one.sent]
         return time.monotonic() - self._began - max([self.frames[since].at, *heard])
 
     def _means(self, got: Any, asked: Any) -> bool:
-        """Whether this is the id of a request as another type, and the id of no other request."""
+        """Whether this is the id of a request in another JSON type, and of no other request."""
         if isinstance(got, (dict, list)) or got is None or str(got) != str(asked):
             return False
         return not any(
@@ -383,7 +383,7 @@ class RawPeer:
     async def call(
         self, method: str, params: Any = None, *, timeout: float | None = None
     ) -> Message:
-        """Send a request and wait for its response, which is returned whole.
+        """Send a request, wait for its response, and return it whole.
 
         Raises:
             Unanswered: none came in time, or the program is gone.
@@ -398,17 +398,17 @@ class RawPeer:
         since: int = 0,
         timeout: float | None = None,
     ) -> Frame:
-        """The first received frame from number `since` on that fits.
+        """Wait for the first frame from number `since` on that fits.
 
         Raises:
             Unanswered: none came in time, or the program is gone.
         """
         seconds = self.patience if timeout is None else timeout
         if timeout is None and not any(not frame.sent for frame in self.frames[:1_000]):
-            # It has said nothing yet, and may be on its way up.
+            # The program has sent nothing yet, and may still be starting.
             seconds *= STARTING
         at = since
-        # On a busy machine the time may be over before what came in it was read.
+        # On a busy machine the time may be over before the received bytes were read.
         for wait in (seconds, GRACE_SECONDS):
             with anyio.move_on_after(wait):
                 while True:
@@ -423,14 +423,14 @@ class RawPeer:
         raise Unanswered(f"{what} did not come within {seconds:g} s")
 
     async def quiet(self, seconds: float = QUIET_SECONDS) -> list[Frame]:
-        """What came during a while in which nothing is sent."""
+        """Return what arrives during a time in which nothing is sent."""
         start = len(self.frames)
         with anyio.move_on_after(seconds):
             await self.closed.wait()
         return [frame for frame in self.frames[start:] if not frame.sent]
 
     async def probe(self) -> None:
-        """Wait until the program answers anything at all, if only with an error.
+        """Wait until the program answers a request, if only with an error.
 
         One that leaves unknown methods unanswered is asked by `known_method`, if there is one.
 
@@ -453,7 +453,7 @@ class RawPeer:
         self.ignores_unknown = True
 
     async def settled(self) -> list[Frame]:
-        """What else came until the program answered a question, or was gone.
+        """Return what else arrives until the program answers a request, or ends.
 
         A program that reads its messages in order has then dealt with all that was sent before.
         """
@@ -475,7 +475,7 @@ class RawPeer:
         return [one for one in came if not one.sent and not answers_probe(one)]
 
     def place_of_answer(self, id: Any) -> int:  # noqa: A002
-        """How many frames there were when the response to this request came, itself counted."""
+        """Return the number of frames up to the response to this request, itself included."""
         for at, frame in enumerate(self.frames):
             answers = not frame.sent and frame.is_response
             if answers and same(frame.object.get("id"), id):
@@ -483,7 +483,7 @@ class RawPeer:
         return len(self.frames)
 
     def received(self, method: str | None = None) -> list[Frame]:
-        """The frames of the program so far, those with this method if one is given."""
+        """Return the frames of the program so far, those with this method if one is given."""
         return [
             frame
             for frame in self.frames
@@ -499,17 +499,17 @@ async def _served(responder: Responder, params: Message) -> Reply | None:
     try:
         return await responder(params)
     except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
-        # The program asked with params of another shape than a responder goes on from.
+        # The program sent params that the responder cannot use.
         return Reply.refused(INVALID_PARAMS, f"Invalid params: {type(error).__name__}")
 
 
 def as_json(value: Any) -> str:
-    """A value of the wire as the wire has it."""
+    """Return a value as JSON."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def brief(answer: Message) -> str:
-    """What an answer says, in few words and without ids, so that equal ones read the same."""
+    """Describe an answer in a few words without ids, so that equal ones read the same."""
     error = answer.get("error")
     if isinstance(error, dict):
         return f"error {as_json(error.get('code'))}: {error.get('message')}"
@@ -518,7 +518,7 @@ def brief(answer: Message) -> str:
 
 
 class ErrorOf(dict[str, Any]):
-    """The error in an answer, empty where it has none.  As evidence the whole answer is shown."""
+    """The error in an answer, empty if it has none.  As evidence it shows the whole answer."""
 
     def __init__(self, answer: Message) -> None:
         error = answer.get("error")
@@ -527,11 +527,11 @@ class ErrorOf(dict[str, Any]):
 
     @property
     def is_status(self) -> bool:
-        """Whether a server refused it by a status of HTTP, which has no code of JSON-RPC."""
+        """Whether a server refused the request by an HTTP status, without a JSON-RPC code."""
         data = self.get("data")
         return isinstance(data, dict) and STATUS in data
 
 
 def same(left: Any, right: Any) -> bool:
-    """Equal in value and in JSON type: `7` is not `"7"`, and true is not 1."""
+    """Whether two values are equal in value and JSON type: `7` is not `"7"`, and true is not 1."""
     return type(left) is type(right) and left == right

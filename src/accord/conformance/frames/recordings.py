@@ -1,4 +1,4 @@
-"""A recorded conversation as something to test with: its frames, and one side of it played again.
+"""Recordings for tests: their frames, and one side played again.
 
 Reads the files of `accord record`.  Must not know: the recorder.  A line that cannot be read is
 left out; a file that is not a recording is refused.
@@ -29,7 +29,7 @@ class Recorded:
     messages: tuple[tuple[Side, Message], ...]
 
     def of(self, side: Side, method: str | None = None) -> list[Message]:
-        """What one side sent, with this method if one is given."""
+        """Return the messages of one side, with this method if one is given."""
         return [
             message
             for speaker, message in self.messages
@@ -37,7 +37,7 @@ class Recorded:
         ]
 
     def answers(self, side: Side) -> dict[str, list[Message]]:
-        """What one side answered, by the method that was asked, in their order."""
+        """Return the answers of one side in order, by the method of the request."""
         asked: dict[str, str] = {}
         found: dict[str, list[Message]] = {}
         for speaker, message in self.messages:
@@ -51,7 +51,7 @@ class Recorded:
 
 
 def read_recorded(path: str | Path) -> Recorded:
-    """The messages of a file.
+    """Read the messages of a file.
 
     Raises:
         NotARecording: it is not a recording.
@@ -81,7 +81,7 @@ def _object(text: str) -> Message:
 
 
 async def play_client(recorded: Recorded, peer: RawPeer) -> list[Message]:
-    """Play the client of a recording to an agent; returns the answers that came.
+    """Play the client of a recording to an agent, and return the agent's answers.
 
     Requests wait for their answers.  What the agent asks is answered as it was then, in the order
     of its requests per method.  Sessions have new names now: they are put in place of the old ones.

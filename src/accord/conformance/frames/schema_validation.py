@@ -1,4 +1,4 @@
-"""Whether a message has the shape that its version gives it, to the letter, by `accord.schema`.
+"""Whether a message strictly has the type of its version, by `accord.schema`.
 
 Must not know: which rule a wrong shape breaks.
 """
@@ -25,7 +25,7 @@ METHODS: dict[Version, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What is wrong with one frame: the method it belongs to, where, and why.
+    """A fault of one frame: its method, where it is, and why.
 
     `where` is a path from the params or the result, such as `$.update.content`.
     """
@@ -38,7 +38,7 @@ class Flaw:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is only a variant that is marked as somebody's own."""
+        """Whether this is only a variant that is marked as custom."""
         return self.why.startswith("unknown variant '_")
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ def tables(version: Version) -> tuple[dict[str, Method], dict[str, Method]]:
 
 
 def flaws(frames: Sequence[Frame], version: Version, *, of_agent: bool) -> Iterator[Flaw]:
-    """What is wrong with the messages of the judged program, which is the agent or the client.
+    """Find the faults in the messages of the judged program, which is the agent or the client.
 
     Frames that the kit sent only tell which request an answer belongs to.  An unknown method is a
     flaw of part `method`; names that start with `_` or `$/` are extensions.
@@ -101,7 +101,7 @@ def _other_version(result: Message | None, method: Method) -> bool:
 
 def _of_result(frame: Frame, method: Method) -> Iterator[Flaw]:
     result: Message | None = frame.object.get("result")
-    # Another version was agreed on; what it says is not this table's business.
+    # Another version was agreed on, to which this table does not apply.
     if method.name == "initialize" and _other_version(result, method):
         return
     # Null stands for an empty object in older documents, and is read as one everywhere.

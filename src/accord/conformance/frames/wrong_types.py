@@ -1,4 +1,4 @@
-"""Messages with a value of a wrong type in one field, for every field of every method.
+"""Messages with a wrong type in one field, for every field of every method.
 
 Made from the tables of `accord.schema`, so that a field that is added there is tried here.
 
@@ -18,17 +18,17 @@ from accord.conformance.rule_definition import Version
 ODD_VALUES: tuple[Any, ...] = (
     None, True, -1, 2**70, 1.5, "", "\u0000", "x" * 5_000, [], [None], {}, {"type": 5},
 )  # fmt: skip
-# Starting work or ending the session by accident would hide what comes after.
+# Starting work or ending the session by accident would hide what follows.
 LEFT_OUT = frozenset({"initialize", "session/delete", "session/close", "logout", "auth/logout"})
 
-# What would run a command, write a file, or wait for somebody.
+# Methods that would run a command, write a file, or wait for a person.
 LEFT_OUT_OF_CLIENTS = frozenset(
     {"terminal/create", "fs/write_text_file", "elicitation/create", "session/request_permission"}
 )
 
 
 def wrong_types(version: Version, session: str, folder: str) -> Iterator[tuple[str, Message]]:
-    """Requests for the agent, each with one odd value; the other fields are good."""
+    """Make requests for the agent, each with one wrong value; the other fields are valid."""
     for_agent, _ = tables(version)
     for name, method in for_agent.items():
         if method.kind != "request" or name in LEFT_OUT:
@@ -43,7 +43,7 @@ def wrong_types(version: Version, session: str, folder: str) -> Iterator[tuple[s
 def wrong_types_for_clients(
     version: Version, session: str, folder: str
 ) -> Iterator[tuple[str, str, Message]]:
-    """Requests and notifications for a client (which, method, params), each with one odd value.
+    """Make messages for a client (which, method, params), each with one wrong value.
 
     Nothing is started by them, and questions that a person would have to answer are left out.
     """
@@ -63,7 +63,7 @@ def wrong_types_for_clients(
 
 
 def _fields(params: Any) -> tuple[str, ...]:
-    """The keys of a params object, whichever variant of it."""
+    """Return the keys of a params object, of all its variants."""
     names: list[str] = []
     for variant in getattr(params, "__args__", (params,)):
         names += getattr(variant, "__struct_encode_fields__", ())
@@ -99,7 +99,7 @@ def _good(params: Any, session: str, folder: str) -> Message:
 
 
 def _starts_work(method: str, field: str, value: Any) -> bool:
-    """Whether this would be a prompt like any other."""
+    """Whether this would be a valid prompt."""
     if method != "session/prompt":
         return False
     no_blocks = field in ("prompt", "content") and value == []

@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 Transport = Literal["stdio", "http", "websocket"]
-# Scheme -> the transport, whether it has TLS, and its usual port.
+# By scheme: the transport, whether it has TLS, and its usual port.
 SCHEMES: dict[str, tuple[Transport, bool, int]] = {
     "http": ("http", False, 80),
     "https": ("http", True, 443),
@@ -32,14 +32,14 @@ class Address:
 
     @property
     def authority(self) -> str:
-        """What stands in the header `Host`."""
+        """The value of the header `Host`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = self.port == SCHEMES["https" if self.tls else "http"][2]
         return host if usual else f"{host}:{self.port}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether what is sent there stays on this machine."""
+        """Whether the address is on this machine."""
         if self.host == "localhost" or self.host.endswith(".localhost"):
             return True
         try:
@@ -48,7 +48,7 @@ class Address:
             return False
 
     def client_tls(self, *protocols: str) -> ssl.SSLContext | None:
-        """What a client needs that offers these protocols; None without TLS."""
+        """Return the TLS context of a client that offers these protocols; None without TLS."""
         if not self.tls:
             return None
         context = ssl.create_default_context()
@@ -58,7 +58,7 @@ class Address:
 
 
 def read_address(url: str) -> Address:
-    """Take a URL apart.
+    """Parse a URL.
 
     Raises:
         ValueError: it is not one of these schemes, or has no host.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# What one event may have.
+# The bound of one event.
 EVENT_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -14,7 +14,7 @@ class LongEvent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event that has data; `name` is what its field `event` says."""
+    """One event that has data; `name` is its field `event`."""
 
     data: bytes
     name: str = ""
@@ -23,7 +23,7 @@ class Event:
 
 @dataclass(slots=True)
 class EventReader:
-    """Takes bytes as they come, and gives the events that are whole.
+    """Reads bytes as they arrive, and returns complete events.
 
     Lines may end with CRLF, LF or CR; comments and unknown fields are skipped.
     """
@@ -35,7 +35,7 @@ class EventReader:
     _id: str | None = None
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """The events that these bytes complete.
+        """Return the events that these bytes complete.
 
         Raises:
             LongEvent: one is longer than anybody's limit.

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes: heads and bodies of requests and responses, read from a stream.
+"""HTTP/1.1: reads heads and bodies of requests and responses from a stream.
 
 What always holds: what a peer sends has a bound, and what it sends wrong raises `BadHttp`.
 """
@@ -29,7 +29,7 @@ class BadHttp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first line in three words, and the headers with their names in lower case."""
+    """The three words of the first line, and the headers with names in lower case."""
 
     words: tuple[str, str, str]
     headers: Headers
@@ -71,7 +71,7 @@ class HttpReader:
     held: bytearray = field(default_factory=bytearray)
 
     async def head(self) -> Head | None:
-        """The next head; None if the connection ended before it.
+        """Read the next head; None if the connection ended before it.
 
         Raises:
             BadHttp: what comes is not one.
@@ -88,7 +88,7 @@ class HttpReader:
         return _read_head(text)
 
     async def body(self, head: Head, *, of_response: bool) -> bytes:
-        """The whole body of a message.
+        """Read the whole body of a message.
 
         Raises:
             BadHttp: it is cut off, or too long.
@@ -101,7 +101,7 @@ class HttpReader:
         return bytes(parts)
 
     async def parts(self, head: Head, *, of_response: bool) -> AsyncIterator[bytes]:
-        """The body of a message in the parts in which it comes."""
+        """Read the body of a message in parts as they arrive."""
         if of_response and head.status in BODILESS:
             return
         if (head.header("transfer-encoding") or "").lower().endswith("chunked"):
@@ -149,19 +149,19 @@ class HttpReader:
 
 
 def head_bytes(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """The head of a message.  A line break in a header would begin another one."""
+    """Make the head of a message.  A line break in a header would begin another one."""
     lines = [first, *(f"{name}: {value}" for name, value in headers)]
     assert not any(mark in line for line in lines for mark in "\r\n")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
 
 
 def fits_header(text: object) -> bool:
-    """Whether a text can be the value of a header."""
+    """Whether a text is valid as the value of a header."""
     return isinstance(text, str) and HEADER_VALUE.fullmatch(text) is not None
 
 
 def cookie_pairs(answer: Head) -> Mapping[str, str]:
-    """The cookies that a response sets, by their names."""
+    """Return the cookies that a response sets, by name."""
     pairs = (one.partition(";")[0].partition("=") for one in answer.all("set-cookie"))
     return {name.strip(): value.strip() for name, found, value in pairs if found}
 

@@ -1,4 +1,4 @@
-"""One request over HTTP/2, on a connection of its own: for servers that speak nothing else.
+"""One request over HTTP/2 on its own connection, for servers without HTTP/1.1.
 
 What always holds: what comes is read as it is asked for, and what a server sends wrong raises
 `BadHttp`.
@@ -36,7 +36,7 @@ class Http2Exchange:
     async def send(
         self, method: str, scheme: str, target: str, headers: Iterable[tuple[str, str]], body: bytes
     ) -> None:
-        """Send the whole request, as far as the server takes it."""
+        """Send the whole request, as far as the server reads it."""
         pairs = [(name.lower(), value) for name, value in headers]
         host = next(value for name, value in pairs if name == "host")
         self._h2.initiate_connection()
@@ -63,13 +63,13 @@ class Http2Exchange:
             await self._flush()
 
     async def head(self) -> Head | None:
-        """The head of the response; None if there is none."""
+        """Read the head of the response; None if there is none."""
         while self._head is None and not self._is_over:
             await self._read()
         return self._head
 
     async def parts(self, head: Head, *, of_response: bool) -> AsyncIterator[bytes]:
-        """The body in the parts in which it comes."""
+        """Read the body in parts as they arrive."""
         while True:
             while self._parts:
                 yield self._parts.popleft()
@@ -78,7 +78,7 @@ class Http2Exchange:
             await self._read()
 
     async def body(self, head: Head, *, of_response: bool) -> bytes:
-        """All parts of the body together, up to the limit."""
+        """Read the whole body, up to the limit."""
         whole = bytearray()
         async for part in self.parts(head, of_response=of_response):
             whole += part

@@ -1,4 +1,4 @@
-"""Requests of the kit to a judged server, each on a connection of its own.
+"""Requests of the kit to a judged server, each on its own connection.
 
 What always holds: every wait has a bound; a server that does not answer in time, or not in HTTP,
 raises `Unanswered`.
@@ -40,7 +40,7 @@ Wanted = Mapping[str, str | None]
 
 
 class NotReached(Exception):
-    """There is nobody at this address; says why."""
+    """There is no server at this address; the message says why."""
 
 
 async def connect(address: Address, *protocols: str) -> ByteStream:
@@ -104,7 +104,7 @@ class EventStream:
     flaws: list[str] = field(default_factory=list)
 
     async def events(self) -> AsyncIterator[Event]:
-        """Every event until the stream ends."""
+        """Read all events until the stream ends."""
         events = EventReader()
         try:
             async for part in self.reader.parts(self.head, of_response=True):
@@ -118,10 +118,10 @@ class EventStream:
 
 @dataclass(slots=True)
 class HttpCaller:
-    """One user of a server, with the cookies that it was given."""
+    """One user of a server, with the cookies that the server has set."""
 
     server: RemoteServer
-    # The headers that every request has.
+    # Headers of every request.
     headers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
     patience: float = ANSWER_SECONDS
@@ -130,7 +130,7 @@ class HttpCaller:
     async def request(
         self, method: str, headers: Wanted | None = None, body: bytes = b"", **how: Any
     ) -> Answer:
-        """Send a request; its whole response.
+        """Send a request, and return its whole response.
 
         Raises:
             Unanswered: none came in time.
@@ -144,7 +144,7 @@ class HttpCaller:
         raise Unanswered(f"an answer to {method} did not come within {seconds:g} s")
 
     async def post(self, message: Any, headers: Wanted | None = None, **how: Any) -> Answer:
-        """POST a message; bytes go as they are."""
+        """POST a message; bytes are sent unchanged."""
         body = message if isinstance(message, bytes) else as_json(message).encode()
         return await self.request(
             "POST", {"content-type": JSON_TYPE, **(headers or {})}, body, **how
@@ -164,7 +164,7 @@ class HttpCaller:
     async def _body(self, reader: ResponseReader, head: Head, method: str) -> bytes:
         try:
             if head.content_type == EVENTS_TYPE:
-                # It has no end; that it was opened is all there is to know.
+                # The stream does not end; it matters only that it was opened.
                 return b""
             return b"" if method == "HEAD" else await reader.body(head, of_response=True)
         except BadHttp as error:
@@ -213,7 +213,7 @@ class HttpCaller:
         try:
             await stream.send(head_bytes(f"{method} {address.target} HTTP/1.1", pairs) + body)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            # It may have answered before it had read all.
+            # The server may have answered before it had read everything.
             pass
         return HttpReader(stream)
 

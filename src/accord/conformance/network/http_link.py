@@ -32,7 +32,7 @@ from accord.conformance.network.http_caller import (
 from accord.conformance.network.line_stream import LineStream
 from accord.conformance.time_limits import QUIET_SECONDS, STARTING
 
-# Methods that need the header of a session, also where their params lack it.
+# Methods that need the header of a session, even if their params lack it.
 SESSION_METHODS = frozenset(
     f"session/{name}"
     for name in (
@@ -40,7 +40,7 @@ SESSION_METHODS = frozenset(
         *("set_config_option", "set_mode", "set_model"),
     )
 )
-# The codes that stand for a status: a request that is wrong by itself, and any other refusal.
+# The codes that stand for a status: for an invalid request, and for any other refusal.
 BAD_REQUEST, REFUSED = -32600, -32603
 # How many sessions may have a stream.
 STREAMS_MAX = 256
@@ -49,7 +49,7 @@ ACCEPTED = (200, 202)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A message of the server: how it came, the session of its stream, and what it is."""
+    """A message of the server: how it arrived, the session of its stream, and its kind."""
 
     via: str
     session: str | None
@@ -65,12 +65,12 @@ class HttpLink(LineStream):
         self.arrivals: list[Arrival] = []
         self.answers: list[tuple[bytes, Answer]] = []
         self.flaws: list[str] = []
-        # What is wrong with the form of events.
+        # Faults in the form of events.
         self.event_flaws: list[str] = []
         self.over = anyio.Event()
         self._tasks = tasks
         self._streams: set[str | None] = set()
-        # The session on whose stream a request of the server came, by its id.
+        # The session of the stream on which a request of the server arrived, by its id.
         self._asked_in: dict[Any, str | None] = {}
         # Ids of `session/load`, and how many messages each session's stream has brought.
         self._loads: dict[str, str] = {}
@@ -120,7 +120,7 @@ class HttpLink(LineStream):
         await self._arrive("response", None, answer.body)
 
     def _session_of(self, message: Message) -> str | None:
-        """The session whose header this message needs, where a header can have it."""
+        """Return the session for the header of this message, if a header can have it."""
         if "method" not in message:
             name: Any = self._asked_in.get(_key(message.get("id")))
         else:
@@ -184,7 +184,7 @@ class HttpLink(LineStream):
             await self.arrived(raw)
 
     async def _arrive_after(self, session: str, raw: bytes) -> None:
-        """Hand on the answer to `session/load` when its session's stream is quiet.
+        """Pass on the answer to `session/load` once the stream of its session is quiet.
 
         It comes on another stream than the history, so their order cannot be seen.
         """
@@ -209,7 +209,7 @@ class HttpLink(LineStream):
             await self.arrived(as_json(answer).encode())
 
     async def leave(self) -> None:
-        """End the connection, where there is one."""
+        """End the connection, if there is one."""
         if self._is_open:
             self._is_open = False
             with anyio.move_on_after(self.caller.patience):
@@ -223,7 +223,7 @@ class HttpLink(LineStream):
 
 @asynccontextmanager
 async def http_link(caller: HttpCaller) -> AsyncGenerator[HttpLink]:
-    """A link that is ended on leaving."""
+    """Open a link that is ended on leaving."""
     async with anyio.create_task_group() as tasks:
         link = HttpLink(caller, tasks)
         tasks.start_soon(link.run)
@@ -236,7 +236,7 @@ async def http_link(caller: HttpCaller) -> AsyncGenerator[HttpLink]:
 
 
 def _parsed(raw: bytes) -> Message:
-    """The object in these bytes, or an empty one."""
+    """Parse the object in these bytes; empty if there is none."""
     try:
         message = json.loads(raw)
     except (ValueError, RecursionError):
@@ -249,5 +249,5 @@ def _is_message(raw: bytes) -> bool:
 
 
 def _key(name: Any) -> str:
-    """An id as a key: ids of other types than text and number are keys too."""
+    """Return an id as a key; other types than text and number are allowed."""
     return as_json(name)

@@ -1,4 +1,4 @@
-"""The kit as a server: Streamable HTTP and WebSocket at one address, for a client that is judged.
+"""The kit's server for judged clients: Streamable HTTP and WebSocket at one address.
 
 Whatever a client sends is kept first and judged later: `seen` has every request, `binary_frames`
 what came in place of text.  Requests are answered as a right server answers them.
@@ -40,7 +40,7 @@ REASONS = {200: "OK", 202: "Accepted"}
 
 @dataclass(slots=True)
 class Seen:
-    """One request of a client, in the order in which they came, and how it was answered."""
+    """One request of a client and its answer."""
 
     head: Head
     body: bytes = b""
@@ -66,7 +66,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a request is answered with."""
+    """The response to a request."""
 
     status: int
     body: bytes = b""
@@ -76,7 +76,7 @@ class Response:
 
 @dataclass(slots=True)
 class HttpListener:
-    """Serves every connection that it is given; `connected` is told of each that initializes."""
+    """Serves connections; `connected` is called with each that sends `initialize`."""
 
     connected: Callable[[LineStream], None]
     path: str = "/acp"
@@ -105,7 +105,7 @@ class HttpListener:
             self.seen.append(seen)
 
     async def _answer(self, stream: ByteStream, seen: Seen) -> bool:
-        """Answer one request; whether another may follow."""
+        """Answer one request; return whether another may follow."""
         self._note(seen)
         if seen.method == "GET":
             served = self.get(seen)
@@ -182,7 +182,7 @@ class HttpListener:
         return ("Set-Cookie", f"{COOKIE}={connection.id}; Path=/; HttpOnly")
 
     def find(self, seen: Seen) -> ServedHttp | Response:
-        """The connection that a request names, or how it is refused."""
+        """Return the connection that a request names, or the refusal."""
         name = seen.head.header(CONNECTION)
         if name is None:
             return Response(400, b"Missing Acp-Connection-Id")
@@ -190,7 +190,7 @@ class HttpListener:
         return Response(404, b"Unknown Acp-Connection-Id") if found is None else found
 
     def session_problem(self, connection: ServedHttp, seen: Seen, message: Message) -> str:
-        """What is wrong with the session in the header, in words."""
+        """Describe a fault in the header with the session; empty if it is valid."""
         given = seen.head.header(SESSION)
         needed = connection.session_of(message)
         if needed is not None and given is None:
@@ -209,7 +209,7 @@ class HttpListener:
     # GET and DELETE
 
     def get(self, seen: Seen) -> tuple[ServedHttp, str | None] | Response:
-        """The stream that a request opens, or how it is refused."""
+        """Return the stream that a request opens, or the refusal."""
         if EVENTS_TYPE not in (seen.head.header("accept") or ""):
             return Response(406, b"The client must accept text/event-stream")
         found = self.find(seen)
@@ -270,14 +270,14 @@ class HttpListener:
         await serve_websocket(stream, head, rest, self.connected, self.binary_frames)
 
     def end(self) -> None:
-        """Let go of all clients: their streams end."""
+        """End the streams of all clients."""
         for connection in self.connections.values():
             connection.end()
         self.connections.clear()
 
 
 async def _wait_for_end(stream: ByteStream, scope: anyio.CancelScope) -> None:
-    """End a response when its client is gone; a client sends nothing behind its request."""
+    """End a response when its client disconnects; it sends nothing after its request."""
     try:
         while True:
             await stream.receive()
@@ -303,12 +303,12 @@ async def serve_websocket(
     binary_frames: list[bytes],
     headers: dict[str, str] | None = None,
 ) -> None:
-    """Upgrade, hand the socket to `connected`, and serve it until either side closes."""
+    """Upgrade, pass the socket to `connected`, and serve it until either side closes."""
     from websockets.protocol import State
     from websockets.server import ServerProtocol
 
     protocol: Any = ServerProtocol(max_size=MESSAGE_BYTES_MAX)
-    # The head was read already: the protocol reads it once more.
+    # The head was already read: the protocol reads it again.
     protocol.receive_data(head_bytes(" ".join(head.words), head.headers) + rest)
     request, *early = protocol.events_received()
     response = protocol.accept(request)

@@ -1,4 +1,4 @@
-"""A byte stream of lines, which a network link has in place of pipes.
+"""A byte stream of lines, which replaces pipes for a network link.
 
 What is sent is cut into lines, each of which the link carries as one message; each message that
 the link gets is one line to receive.  So every check that was written for pipes runs over a link.
@@ -14,12 +14,12 @@ from collections.abc import Callable
 import anyio
 from anyio.abc import ByteStream
 
-# So many lines may wait to be carried before a sender has to wait.
+# The number of waiting lines over which a sender waits.
 WAITING_LINES_MAX = 4_096
 
 
 class LineQueue:
-    """Lines that wait, at most `size` of them."""
+    """A queue of at most `size` lines."""
 
     def __init__(self, size: int) -> None:
         self.lines: deque[bytes] = deque()
@@ -28,7 +28,7 @@ class LineQueue:
         self._changed = anyio.Event()
 
     async def put(self, line: bytes) -> None:
-        """Add a line when there is room.
+        """Add a line once there is room.
 
         Raises:
             ClosedResourceError: nobody takes any more.
@@ -40,7 +40,7 @@ class LineQueue:
         self._wake()
 
     async def take(self) -> bytes | None:
-        """The next line; None after the last."""
+        """Return the next line; None after the last."""
         await self._wait(lambda: bool(self.lines))
         if not self.lines:
             return None
@@ -49,7 +49,7 @@ class LineQueue:
         return line
 
     def close(self) -> None:
-        """Take no more; what waits can still be taken."""
+        """Accept no more lines; waiting ones can still be taken."""
         self.is_closed = True
         self._wake()
 
@@ -67,7 +67,7 @@ class LineStream(ByteStream):
 
     def __init__(self) -> None:
         self.to_carry = LineQueue(WAITING_LINES_MAX)
-        # A reader that stops makes the other side wait: nothing is read ahead.
+        # Nothing is read ahead, so that a reader that stops makes the other side wait.
         self._arriving = LineQueue(1)
         self._held = bytearray()
         self._rest = b""
@@ -99,18 +99,18 @@ class LineStream(ByteStream):
         self.ended()
 
     async def outgoing(self) -> bytes | None:
-        """The next line to carry; None after the last."""
+        """Return the next line to send; None after the last."""
         return await self.to_carry.take()
 
     async def arrived(self, message: bytes) -> None:
-        """Hand on a message; one that nobody takes any more is dropped."""
+        """Pass on a message; it is dropped if the reader has ended."""
         try:
-            # A line break in JSON stands between tokens only.
+            # A line break in JSON is always between tokens.
             await self._arriving.put(message.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
         except anyio.ClosedResourceError:
             pass
 
     def ended(self) -> None:
-        """Nothing more will arrive, and nothing more can be sent."""
+        """End the stream: nothing more arrives, and nothing more can be sent."""
         self._arriving.close()
         self.to_carry.close()

@@ -1,4 +1,4 @@
-"""One connection of a client over Streamable HTTP, as the kit's server has it.
+"""One connection of a client over Streamable HTTP to the kit's server.
 
 The kit reads what the client POSTs and writes lines, which go on the stream that each belongs to.
 """
@@ -24,7 +24,7 @@ WAITING_MAX = 20_000
 
 @dataclass(slots=True)
 class ServedStream:
-    """What waits for the reader of one stream, and whether it has one."""
+    """The lines that wait for the reader of one stream, and whether it has one."""
 
     lines: deque[bytes] = field(default_factory=lambda: deque(maxlen=WAITING_MAX))
     has_reader: bool = False
@@ -40,7 +40,7 @@ class ServedHttp(LineStream):
         self.is_over = False
         self.attached = anyio.Event()
         self.streams: dict[str | None, ServedStream] = {}
-        # The session of each request: of the client's, where it is answered; of ours, where asked.
+        # The session of each request: where to answer the client's, where ours was sent.
         self._asked_here: dict[str, str | None] = {}
         self._asked_there: dict[str, str | None] = {}
         self._first: str | None = None
@@ -50,7 +50,7 @@ class ServedHttp(LineStream):
     # What the client sends.
 
     async def initialize(self, body: bytes, name: Any) -> bytes | None:
-        """Hand on the first message; the answer to it, None if there is none."""
+        """Pass on the first message, and return its answer; None if there is none."""
         self._first = as_json(name)
         await self.arrived(body)
         with anyio.move_on_after(STARTING * ANSWER_SECONDS):
@@ -58,16 +58,16 @@ class ServedHttp(LineStream):
         return self._answer
 
     async def take(self, body: bytes, message: Message, session: str | None) -> None:
-        """Hand on a message that came with this session in its header."""
+        """Pass on a message that arrived with this session in its header."""
         if "method" in message and "id" in message:
             where = None if message["method"] == "session/load" else session
             self._asked_here[as_json(message["id"])] = where
         await self.arrived(body)
 
     def session_of(self, message: Message) -> str | None:
-        """The session that a message of the client belongs to, `?` where it does not say."""
+        """Return the session of a message of the client; `?` if it names none."""
         if "method" not in message:
-            # An error without an id does not say what it answers.
+            # An error without an id does not show its request.
             name = message.get("id")
             return None if name is None else self._asked_there.get(as_json(name))
         params = message.get("params")
@@ -84,7 +84,7 @@ class ServedHttp(LineStream):
             self.route(self.to_carry.lines.popleft())
 
     def route(self, line: bytes) -> None:
-        """Put a line on the stream that it belongs to."""
+        """Add a line to its stream."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ class ServedHttp(LineStream):
     # Streams.
 
     def attach(self, session: str | None) -> bool:
-        """Give a stream its reader, unless it has one."""
+        """Attach a reader to a stream, unless it has one."""
         stream = self.streams.setdefault(session, ServedStream())
         if stream.has_reader:
             return False
@@ -131,7 +131,7 @@ class ServedHttp(LineStream):
         self.streams[session].has_reader = False
 
     async def wait_for_reader(self, seconds: float) -> None:
-        """End the connection unless its own stream gets a reader again in this time."""
+        """End the connection unless its stream gets a reader again in this time."""
         with anyio.move_on_after(seconds):
             while not self.is_over and not self.streams[None].has_reader:
                 self.attached = anyio.Event()
@@ -140,7 +140,7 @@ class ServedHttp(LineStream):
             self.end()
 
     async def next_for(self, session: str | None) -> bytes | None:
-        """The next line of a stream; None when the connection is over."""
+        """Return the next line of a stream; None when the connection has ended."""
         stream = self.streams[session]
         while not stream.lines:
             if self.is_over:

@@ -25,7 +25,7 @@ NORMAL_CLOSURE = 1000
 
 
 class UpgradeRefused(Unanswered):
-    """The server did not answer the upgrade with 101; says what it answered.
+    """The server did not answer the upgrade with 101; the message has its answer.
 
     `answer` has its status, its headers and its body, if it answered in HTTP.
     """
@@ -36,7 +36,7 @@ class UpgradeRefused(Unanswered):
 
 
 class WebSocketLink(LineStream):
-    """One WebSocket.  `run` carries what is sent, `read` what comes."""
+    """One WebSocket.  `run` sends messages, `read` receives them."""
 
     def __init__(self, stream: ByteStream, protocol: Any) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class WebSocketLink(LineStream):
         # The headers of the response to the upgrade.
         self.opened: Mapping[str, str] = {}
         self.binary_frames: list[bytes] = []
-        # Frames that came with that response.
+        # Frames that arrived with that response.
         self.early: list[Any] = []
         self.over = anyio.Event()
         self._writing = anyio.Lock()
@@ -54,13 +54,13 @@ class WebSocketLink(LineStream):
 
     @property
     def close_code(self) -> int | None:
-        """The code by which the server closed, if it has."""
+        """The code with which the server closed, if it has."""
         received = self.protocol.close_rcvd
         return None if received is None else int(received.code)
 
     async def run(self) -> None:
         while (line := await self.outgoing()) is not None:
-            # A text frame has to be UTF-8: what is not stays noise, but becomes text.
+            # A text frame must be UTF-8: other bytes stay noise, but become text.
             await self.say(self.protocol.send_text, line.decode("utf-8", "replace").encode())
         await self.leave()
 
@@ -68,7 +68,7 @@ class WebSocketLink(LineStream):
         await self.say(self.protocol.send_binary, data)
 
     async def say(self, send: Callable[[Any], None], data: Any) -> None:
-        """Send by a method of the protocol; nobody hears it once the socket is closing."""
+        """Send by a method of the protocol; nothing is sent once the socket is closing."""
         from websockets.exceptions import InvalidState
 
         try:
@@ -78,7 +78,7 @@ class WebSocketLink(LineStream):
         await self.flush()
 
     async def read(self) -> None:
-        """Hand on every message until the server closes."""
+        """Pass on every message until the server closes."""
         try:
             for frame in self.early:
                 await self._take(frame)
@@ -115,7 +115,7 @@ class WebSocketLink(LineStream):
             self.binary_frames.append(whole)
 
     async def flush(self) -> None:
-        """Write what the protocol has to say."""
+        """Write the output of the protocol."""
         async with self._writing:
             try:
                 for data in self.protocol.data_to_send():
@@ -125,7 +125,7 @@ class WebSocketLink(LineStream):
                 self.over.set()
 
     async def leave(self) -> None:
-        """Close, and wait a little for the server's own close."""
+        """Close, and wait briefly for the server's close."""
         await self.say(self.protocol.send_close, NORMAL_CLOSURE)
         with anyio.move_on_after(1):
             await self.over.wait()

@@ -1,1 +1,1 @@
-"""What a run found, as a terminal table, as JSON, as JUnit XML and as one page of HTML."""
+"""Reports of a run: a terminal table, JSON, JUnit XML, and a page of HTML."""

@@ -1,4 +1,4 @@
-"""A run as one page of HTML that needs nothing else, with the transcript of each check.
+"""A run as one self-contained page of HTML, with the transcript of each check.
 
 What always holds: everything that a judged program sent is escaped, twice over: control
 characters first, then what HTML reads as its own.
@@ -15,7 +15,7 @@ from accord.conformance.reports.untrusted_text import plain
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, Result
 
-# What a page shows of one conversation.
+# The number of frames that a page shows of one conversation.
 FRAMES_MAX = 400
 FRAME_CHARACTERS_MAX = 1_000
 
@@ -37,7 +37,7 @@ details { margin: .2rem 0; } .sent { color: #0a3069; } .came { color: #4d2d00; }
 
 
 def as_html(reports: Sequence[Report]) -> str:
-    """All runs on one page."""
+    """Return a page with all runs."""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><title>accord check</title>',

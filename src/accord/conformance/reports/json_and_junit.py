@@ -18,7 +18,7 @@ from accord.version import __version__
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """All runs as one object; with several versions each result says which it is of."""
+    """Return all runs as one object; with several versions each result has its version."""
     return json.dumps(
         {
             "kit": f"accord {__version__}",
@@ -34,7 +34,7 @@ def as_json(reports: Sequence[Report]) -> str:
 
 
 def worst_conclusion(reports: Sequence[Report]) -> Conclusion:
-    """What several runs say together."""
+    """Return the conclusion of several runs together."""
     found = {report.conclusion for report in reports}
     if "not conformant" in found:
         return "not conformant"
@@ -89,7 +89,7 @@ def _result(report: Report, result: Result) -> dict[str, Any]:
 
 
 def as_junit(reports: Sequence[Report]) -> str:
-    """One test suite per run, one test case per rule; advice that fails is not a failure there."""
+    """Return one test suite per run and one test case per rule; failed advice is not a failure."""
     root = ET.Element("testsuites", name="accord check")
     for report in reports:
         incomplete = int(report.conclusion == "incomplete")
@@ -115,7 +115,7 @@ def as_junit(reports: Sequence[Report]) -> str:
 
 
 def _error(suite: ET.Element, report: Report) -> None:
-    """A test case that says why there is no verdict."""
+    """Make a test case with the reason why there is no verdict."""
     name = f"accord.check.{report.role}.{report.version}"
     case = ET.SubElement(suite, "testcase", name="verdict", classname=name, time="0")
     error = ET.SubElement(case, "error", message=f"incomplete: {told_unjudged(report).strip()}")

@@ -1,4 +1,4 @@
-"""A run as a table that a person reads in a terminal.
+"""A run as a table for the terminal.
 
 Must not know: whether colours are wanted; the caller says.
 
@@ -38,16 +38,16 @@ CONCLUSION_COLOURS: dict[Conclusion, str] = {
 }
 FINDINGS_MAX = 3
 EVIDENCE_CHARACTERS = 400
-# A folder that was made for one check, and is another one in the next.
+# A temporary folder, which is different in each check.
 SCRATCH = re.compile(r"[^\s'\"]*accord-(check|client)-\w{8}")
-# How a reason names the prompt that was missing or that did not help.
+# The form in which a reason names a prompt that was missing or had no effect.
 PROMPT_FOR = re.compile(r"prompt for '(\w+)'")
 WIDTH = 100
 UNSEEN = "nothing in this run was about it"
 
 
 def summary(report: Report, *, colour: bool = False) -> Iterator[str]:
-    """The verdict on one line, each failure in full, then what was not exercised."""
+    """Return the verdict on one line, each failure in full, and what was not exercised."""
     yield _verdict(report, colour)
     failed = [one for one in report.results if one.verdict == "fail"]
     for result in sorted(failed, key=lambda one: not one.rule.binding):
@@ -56,14 +56,14 @@ def summary(report: Report, *, colour: bool = False) -> Iterator[str]:
 
 
 def table(report: Report, *, colour: bool = False) -> Iterator[str]:
-    """One line for each rule, in the order of the tables."""
+    """Return one line for each rule, in the order of the tables."""
     width = max((len(result.rule.id) for result in report.results), default=10)
     for result in report.results:
         yield _row(result, width, colour)
 
 
 def word(result: Result) -> str:
-    """The verdict in a word; what fails without binding is advice."""
+    """Return the verdict in a word; a failure that does not bind is advice."""
     if result.verdict == "fail" and not result.rule.binding:
         return "advice"
     return WORDS[result.verdict] + (" (known)" if result.known else "")
@@ -95,7 +95,7 @@ def _failure(report: Report, result: Result) -> Iterator[str]:
 
 
 def again(report: Report, rule_id: str) -> str:
-    """The command that shows this failure again."""
+    """Return the command that shows this failure again."""
     words = ["accord", "check", "--only", rule_id]
     if report.version != DEFAULT_VERSION:
         words += ["--protocol", report.version]
@@ -127,7 +127,7 @@ def _verdict(report: Report, colour: bool) -> str:
 
 
 def told_unjudged(report: Report) -> str:
-    """How many of the rules that apply were not judged, as a sentence; empty where all were."""
+    """Return a sentence about applicable rules that were not judged; empty if all were."""
     binding = sum(1 for one in report.unjudged if one.rule.binding)
     advisory = len(report.unjudged) - binding
     sentences = ""
@@ -169,7 +169,7 @@ def _unexercised(report: Report) -> Iterator[str]:
 
 
 def grouped(results: Sequence[Result]) -> dict[str, list[str]]:
-    """The ids of rules by the reason why they were not exercised."""
+    """Return the ids of rules by the reason why they were not exercised."""
     found: dict[str, list[str]] = {}
     for one in results:
         reason = SCRATCH.sub("…", one.said) or UNSEEN
@@ -186,7 +186,7 @@ def _grouped_rest(results: Sequence[Result]) -> dict[str, list[str]]:
 
 
 def ways_on(report: Report) -> Iterator[str]:
-    """What to do so that the rest is exercised too."""
+    """Return what to do so that the rest is exercised too."""
     if report.role == "client":
         yield "Write a scenario that says how your client is made to do this: --scenario FILE."
         yield "It is a TOML file with a table [client]."
@@ -209,7 +209,7 @@ def ways_on(report: Report) -> Iterator[str]:
 
 
 def _wanted_prompts(report: Report) -> list[str]:
-    """The purposes whose prompts can exercise what is left.
+    """Return the purposes whose prompts can exercise the rest.
 
     An agent without tools has no use for a prompt that asks for one.
     """

@@ -1,4 +1,4 @@
-"""What a judged program said, made fit for a report: without secrets, visible, and on one line.
+"""Makes text of a judged program safe for a report: without secrets, visible, on one line.
 
 Its frames, its standard error, what the checks quote of them, and its own command line go into
 reports that are handed on.
@@ -21,11 +21,11 @@ from accord.machine.redaction.redactor import Redactor
 
 
 def without_secrets(runs: Iterable[CheckRun], redactor: Redactor) -> list[CheckRun]:
-    """The same runs; verdicts stay as they are."""
+    """Return the runs without secrets; verdicts are unchanged."""
     return [
         replace(
             run,
-            # First, since values are learnt from it that findings may quote.
+            # First, since it teaches the redactor values that findings may quote.
             conversations=tuple(_frames(redactor, frames) for frames in run.conversations),
             findings=tuple(_finding(redactor, one) for one in run.findings),
             stderr=redactor.line(run.stderr),
@@ -56,7 +56,7 @@ def _finding(redactor: Redactor, finding: Finding) -> Finding:
 
 
 def _evidence(redactor: Redactor, evidence: str) -> str:
-    """Evidence is one frame a line, or any text."""
+    """Redact evidence, which is one frame per line, or any text."""
     redacting: ConversationRedactor[None] = ConversationRedactor(redactor)
     made: list[tuple[None, bytes]] = []
     for line in evidence.split("\n"):
@@ -69,6 +69,6 @@ TEXT_CHARACTERS_MAX = 2_000
 
 
 def plain(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
-    """Text on one line, with everything that is not drawn written out."""
+    """Return text on one line, with invisible characters escaped."""
     shown = visible_line(text[: characters_max + 1])
     return shown if len(text) <= characters_max else shown[:characters_max] + " …"

@@ -26,7 +26,7 @@ COLUMNS = (
 
 @cache
 def load() -> Mapping[str, Rule]:
-    """Every rule by its id, in the order of the tables."""
+    """Return every rule by its id, in the order of the tables."""
     rules: dict[str, Rule] = {}
     both = {one: implied(one, "agent") | implied(one, "client") for one, _, _ in _implied()}
     for name in TABLES:
@@ -41,7 +41,7 @@ def load() -> Mapping[str, Rule]:
 
 @cache
 def load_for(side: str) -> Mapping[str, Rule]:
-    """The same, where `unseen` is also the reason why this side is not judged by a rule."""
+    """Return the rules; `unseen` is also the reason why this side is not judged by a rule."""
     reasons = {name: reason for name, of, reason in _lines("unjudged.tsv") if of == side}
     rules = load()
     changed = {name: replace(rules[name], unseen=reason) for name, reason in reasons.items()}
@@ -49,7 +49,7 @@ def load_for(side: str) -> Mapping[str, Rule]:
 
 
 def implied(rule_id: str, side: str) -> frozenset[str]:
-    """What else a program of this side breaks whenever it breaks this rule."""
+    """Return the rules that a program of this side also breaks whenever it breaks this one."""
     found = [
         one.split() for name, of, one in _implied() if name == rule_id and of in (side, "both")
     ]
@@ -62,7 +62,7 @@ def _implied() -> tuple[tuple[str, str, str], ...]:
 
 
 def _lines(name: str) -> Iterator[list[str]]:
-    """The rows of a table, without its head."""
+    """Return the rows of a table, without its head."""
     text = files(__name__).joinpath(name).read_text("utf-8")
     yield from (line.split("\t") for line in text.splitlines()[1:])
 
@@ -84,6 +84,6 @@ def _rule(row: Mapping[str, str]) -> Rule:
 
 
 def part(rule_id: str) -> str:
-    """The version that a rule belongs to: `1`, `2`, `draft`, or another part by its prefix."""
+    """Return the version of a rule: `1`, `2`, `draft`, or another part by its prefix."""
     prefix = rule_id.partition("-")[0]
     return {"V1": "1", "V2": "2", "D26": "draft"}.get(prefix, prefix)

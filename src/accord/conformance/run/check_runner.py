@@ -39,28 +39,28 @@ from accord.conformance.time_limits import (
 # How many checks run at a time.
 AT_ONCE = 4
 MUTE = "the program sent nothing"
-# How a program ends that was told to: by itself, or by our signal.
+# The exit codes of a program that was asked to end: its own, or that of our signal.
 ENDED_BY_US = frozenset({0, -signal.SIGTERM, -signal.SIGKILL})
-# The rule that every request is answered, by which it is failed where no other rule says so.
+# The rule that every request is answered, which fails if no other rule shows it.
 ANSWERS = "V1-GEN-03"
 
 
 class Stage(Protocol):
-    """What a check is given: a program that was just started, and where to write what it found."""
+    """The stage of a check: a program that was just started, and the findings."""
 
     @property
     def judge(self) -> Findings: ...
 
     def conversations(self) -> Sequence[Sequence[Frame]]:
-        """Every conversation with a program that the check started, first to last."""
+        """Return every conversation with a program that the check started, in order."""
         ...
 
     def stderr(self) -> str:
-        """What the programs said beside the wire."""
+        """Return the stderr of the programs."""
         ...
 
     def exit_codes(self) -> Sequence[int]:
-        """How the programs ended that are over by now."""
+        """Return the exit codes of programs that have ended."""
         ...
 
 
@@ -69,14 +69,14 @@ OpenStage = Callable[[Check[Any], Findings], AbstractAsyncContextManager[Stage]]
 
 @dataclass(frozen=True, slots=True)
 class CheckRun:
-    """What came of one check."""
+    """The result of one check."""
 
     check: Check[Any]
     findings: tuple[Finding, ...]
     seconds: float
     conversations: tuple[tuple[Frame, ...], ...] = ()
     stderr: str = ""
-    # It came too late for what it is about, which a busy machine may be the reason of.
+    # The checked behaviour was over too early, perhaps because the machine is busy.
     late: bool = False
     exit_codes: tuple[int, ...] = ()
 
@@ -93,7 +93,7 @@ async def run_checks(
     began: Callable[[Check[Any]], None] = lambda check: None,
     done: Callable[[CheckRun], None] = lambda run: None,
 ) -> list[CheckRun]:
-    """Run every check; the result is in their order, whatever order they ended in.
+    """Run every check; return the results in the order of the checks.
 
     Those about getting started are over before the rest begins: what fails there is not waited for
     again.  Those that came too late are run once more in the end, one at a time.
@@ -124,7 +124,7 @@ async def run_checks(
             else:
                 done(runs[number])
 
-    # One check alone first: what answers nothing at all need not be asked seventy times.
+    # One check alone first: a program that answers nothing need not be asked seventy times.
     basic = next((number for number, check in enumerate(checks) if check.basic), None)
     if basic is not None:
         await one(basic, checks[basic])
@@ -147,13 +147,13 @@ async def _run_late_again(
 ) -> None:
     for number, run in runs.items():
         if run.late and time.monotonic() < end:
-            # Now it has the machine for itself, as far as that depends on us.
+            # Now the check runs alone.
             again = await ran(run.check)
             runs[number] = run if again.late else again
 
 
 def with_silence(runs: Sequence[CheckRun]) -> list[CheckRun]:
-    """These runs, with a failure for requests without any answer where nothing else counts.
+    """Add a failure for unanswered requests to the runs, if no other failure counts.
 
     A check that cannot go on leaves its rules open.  This sees to it that a program which leaves
     something unanswered is never called conformant for that.
@@ -167,7 +167,7 @@ def with_silence(runs: Sequence[CheckRun]) -> list[CheckRun]:
 def _silence(run: CheckRun) -> list[Finding]:
     if run.check.faults:
         return []
-    # A client ends when its work is done, whatever is still asked then.
+    # A client ends when its work is done, even if requests are open.
     may_end = run.check.role == "client"
     return [
         Finding(ANSWERS, "fail", f"{frame.method} got no answer: {frame.unanswered}", shown(frame))
@@ -177,13 +177,13 @@ def _silence(run: CheckRun) -> list[Finding]:
 
 
 def is_mute(run: CheckRun) -> bool:
-    """Whether an agent answered nothing, or a client said nothing."""
+    """Whether an agent answered nothing, or a client sent nothing."""
     said = [frame for frames in run.conversations for frame in frames if not frame.sent]
     return not any(frame.is_response or run.check.role == "client" for frame in said)
 
 
 def _raise_if_failed(run: CheckRun) -> None:
-    """Raise NotStarted for a program that said nothing and ended with an error by itself."""
+    """Raise NotStarted for a program that sent nothing and ended with an error by itself."""
     failed = [code for code in run.exit_codes if code not in ENDED_BY_US]
     if not failed:
         return
@@ -193,7 +193,7 @@ def _raise_if_failed(run: CheckRun) -> None:
 
 
 def unasked(check: Check[Any], said: str) -> CheckRun:
-    """What comes of a check that is not run, for this reason."""
+    """Return the result of a check that is not run, with this reason."""
     return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)
 
 
@@ -205,7 +205,7 @@ async def run_check(
     seconds_max: float = CHECK_SECONDS_MAX,
     tries: bool = False,
 ) -> CheckRun:
-    """Run one check, then look at what was said with every monitor of its role and version.
+    """Run one check, then judge its frames with every monitor of its role and version.
 
     With `tries`, a prompt need not lead to what the check waits for: missing it breaks no rule
     until the check says that it came.
@@ -226,7 +226,7 @@ async def run_check(
         due = not isinstance(error, NotReady) and (judge.due or isinstance(error, Gone))
         judge.close(str(error), failing=due or (check.basic and not isinstance(error, NotAsked)))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        # The program sent something of another shape than the check goes on from.
+        # The program sent something that the check cannot continue from.
         lacks = f": it lacks {as_json(error.args[0])}" if isinstance(error, KeyError) else ""
         judge.close(
             f"a message does not have the form that the check needs to continue{lacks}",
@@ -250,7 +250,7 @@ async def run_check(
 async def _perform(
     check: Check[Any], open_stage: OpenStage, judge: Findings, stages: list[Stage]
 ) -> None:
-    """Exceptions of the check come out as they are, not in a group of the program's tasks."""
+    """Raise exceptions of the check unchanged, not in a group of the program's tasks."""
     caught: Exception | None = None
     async with open_stage(check, judge) as stage:
         stages.append(stage)
@@ -263,9 +263,9 @@ async def _perform(
 
 
 def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any]) -> list[Finding]:
-    """What the monitors find in one conversation."""
+    """Return the findings of the monitors in one conversation."""
     found: list[Finding] = []
-    # What is said under faults is not a conversation to be judged by.
+    # A conversation under faults is not judged by monitors.
     for one in () if check.faults else monitors:
         if (one.role, one.version) != (check.role, check.version):
             continue
@@ -285,7 +285,7 @@ class Reached:
     failed: dict[str, str] = field(default_factory=dict)
 
     def need(self, step: str) -> None:
-        """Stop here where this step failed before: it was judged where it failed first.
+        """Stop here if this step failed before: it was judged where it failed first.
 
         Raises:
             NotAsked: it did.
@@ -295,7 +295,7 @@ class Reached:
 
     @contextmanager
     def step(self, step: str, *, usual: bool = True) -> Generator[None]:
-        """A step on the way to what is checked; it is remembered if it is taken as usual.
+        """Take a step that prepares the check; a failure of the usual step is remembered.
 
         Raises:
             NotReady: it fails.

@@ -1,4 +1,4 @@
-"""A run of the kit over one program and one version: which checks, in what order, to what end.
+"""A run of the kit over one program and one version: its checks, their order, the report.
 
 Must not know: how results are shown.
 """
@@ -30,7 +30,7 @@ from accord.machine.redaction.redactor import Redactor
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the caller asks for.
+    """The options of a run.
 
     `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.
     """
@@ -47,13 +47,13 @@ class RunOptions:
 
 
 class NoSuchRule(Exception):
-    """A pattern of `only` that fits no rule with a check for this role and version."""
+    """A pattern of `only` fits no rule with a check for this role and version."""
 
 
 def judged_rules(
     role: Role, version: Version, *, faults: bool = False, transport: Transport = "stdio"
 ) -> tuple[str, ...]:
-    """The rules that bind this role in this version, or that one of its checks judges."""
+    """Return the rules that bind this role in this version, or that one of its checks judges."""
     checks, monitors = gather(role, version, transport)
     checks = [one for one in checks if faults or not one.faults]
     named = covered(checks, monitors)
@@ -72,7 +72,7 @@ def _fits(rule_id: str, patterns: tuple[str, ...]) -> bool:
 def select(
     role: Role, version: Version, wishes: RunOptions
 ) -> tuple[list[Check[Any]], tuple[str, ...]]:
-    """The checks to run and the rules to judge.
+    """Return the checks to run and the rules to judge.
 
     A rule that only monitors judge is judged over the conversations of all checks.
 
@@ -103,7 +103,7 @@ async def judge(
     began: Callable[[Check[Any]], None] = lambda check: None,
     done: Callable[[CheckRun], None] = lambda run: None,
 ) -> Report:
-    """Judge one program in one version; what is reported of it is without secrets.
+    """Judge one program in one version; the report has no secrets.
 
     Raises:
         NotStarted: the program cannot be started.
@@ -157,7 +157,7 @@ async def _run_all(
     wishes: RunOptions,
     ran: Callable[..., Awaitable[list[CheckRun]]],
 ) -> list[CheckRun]:
-    """Run the checks that have their prompts, then those for which a prompt was seen to do."""
+    """Run the checks that have their prompts, then those for which a prompt was found."""
     end = time.monotonic() + wishes.run_seconds_max
 
     def left_seconds() -> float:
@@ -180,7 +180,7 @@ async def _run_all(
 def with_seen_prompts(
     checks: Sequence[Check[Any]], runs: Sequence[CheckRun], scenario: Scenario
 ) -> list[Check[Any]]:
-    """The checks for which these runs show a prompt, and that have a rule which nothing judged."""
+    """Return the checks for which these runs show a prompt, and that have an unjudged rule."""
     prompts = seen_prompts((frames for run in runs for frames in run.conversations), scenario)
     known = {one.rule for run in runs for one in run.findings if one.verdict in JUDGED}
     return [
@@ -191,16 +191,16 @@ def with_seen_prompts(
 
 
 def _excuses(role: Role, scenario: Scenario, runs: Sequence[CheckRun]) -> Callable[[Rule], str]:
-    """Says of a rule why it does not apply to a program that was seen in these runs."""
+    """Return the function that tells why a rule does not apply to the program of these runs."""
     if role == "client":
         return lambda rule: occasions.client_excuse(rule, scenario.client)
     shown = occasions.shown_in(frames for run in runs for frames in run.conversations)
-    # What is only tried, nobody promised.
+    # Behaviour that is only tried was not promised.
     purposes = () if scenario.tries else tuple(scenario.prompts)
     return lambda rule: occasions.excuse(rule, shown, purposes=purposes, never=scenario.never)
 
 
 def unable(check: Check[Any]) -> CheckRun:
-    """What comes of a check for which the scenario has no prompt."""
+    """Return the result of a check for which the scenario has no prompt."""
     said = f"the scenario has no prompt for {check.needs!r}"
     return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)

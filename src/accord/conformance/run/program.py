@@ -37,18 +37,18 @@ from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, LEAVE_
 from accord.machine.processes.descendants import end_marked, marked, new_mark
 from accord.machine.processes.process_groups import watch
 
-# What is kept of what a program says on stderr.
+# The bytes of a program's stderr that are kept.
 STDERR_BYTES_MAX = 64 * 1024
 # The last lines of stderr that are shown of a program that ended before anything was checked.
 STDERR_LINES_SHOWN = 5
 
 
 class NotStarted(Exception):
-    """The program cannot be judged, since it does not even start; says why."""
+    """The program does not start, so that it cannot be judged; the message says why."""
 
 
 def ended_early(code: int, before: str, stderr: str) -> NotStarted:
-    """The error for a program that said nothing and ended by itself."""
+    """Return the error for a program that sent nothing and ended by itself."""
     how = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = stderr.strip().splitlines()[-STDERR_LINES_SHOWN:]
     tail = "".join(f"\n  {line}" for line in last) or " nothing"
@@ -70,11 +70,11 @@ class Counterpart(Protocol):
         ...
 
     async def close_input(self) -> None:
-        """Tell it that nothing more comes."""
+        """Close the input of the program."""
         ...
 
     async def ended(self, seconds: float) -> int | None:
-        """How it ended, or None if it has not after this time."""
+        """Return how the program ended; None if it still runs after this time."""
         ...
 
 
@@ -91,7 +91,7 @@ class Program:
         return self.process.returncode
 
     async def close_input(self) -> None:
-        """Tell the program that nothing more comes."""
+        """Close the input of the program."""
         assert self.process.stdin is not None
         await self.process.stdin.aclose()
 
@@ -103,7 +103,7 @@ class Program:
 async def open_program(
     command: Sequence[str], *, stdin: int, folder: str, env: Mapping[str, str], mark: str
 ) -> Process:
-    """Start a command in a group of its own, with pipes for what it says and this mark.
+    """Start a command in its own process group, with pipes and this mark.
 
     Raises:
         NotStarted: there is no such program, or it may not be run.
@@ -124,7 +124,7 @@ async def open_program(
 
 
 def own_home(root: Path) -> dict[str, str]:
-    """Make folders for a program's settings and state below this one, and name them to it."""
+    """Make folders for a program's settings and state, and return the variables that name them."""
     folders = {name: root / name for name in ("home", "config", "state")}
     for folder in folders.values():
         folder.mkdir()
@@ -140,7 +140,7 @@ def own_home(root: Path) -> dict[str, str]:
 
 async def end_of(process: Process, seconds: float) -> int | None:
     """Its exit code, or None when it still runs after this time."""
-    # On a busy machine the time may be over before what happened in it was looked at.
+    # On a busy machine the time may be over before the process was polled.
     for wait in (seconds, GRACE_SECONDS):
         with anyio.move_on_after(wait):
             return await process.wait()
@@ -176,7 +176,7 @@ async def started(
         with anyio.CancelScope(shield=True), anyio.move_on_after(5):
             kill_group(process.pid)
             await process.wait()
-            # What lies in the pipes is read away, or they would never be seen to have ended.
+            # The rest in the pipes is read, since otherwise their end would not be seen.
             for stream in (process.stdout, process.stderr):
                 await _empty(stream)
             await process.stdin.aclose()
@@ -184,7 +184,7 @@ async def started(
 
 
 async def _leave(program: Program) -> None:
-    """Give the program the chance to end by itself, and read what it says until then."""
+    """Let the program end by itself, and read its output until then."""
     try:
         await program.close_input()
     except (OSError, anyio.BrokenResourceError):
@@ -204,7 +204,7 @@ async def _empty(stream: ByteReceiveStream | None) -> None:
 
 
 async def drain(stream: ByteReceiveStream | None, kept: bytearray) -> None:
-    """Read what a program says to its end, and keep the beginning of it."""
+    """Read the output of a program to its end, and keep the beginning."""
     assert stream is not None
     try:
         while True:
@@ -215,7 +215,7 @@ async def drain(stream: ByteReceiveStream | None, kept: bytearray) -> None:
 
 
 def kill_group(group: int) -> None:
-    """End a program and whatever of its group is left."""
+    """End a program and the rest of its process group."""
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -228,7 +228,7 @@ class RemoteProgram:
 
     link: HttpLink | WebSocketLink
     peer: RawPeer
-    # What a server says beside the wire cannot be seen.
+    # The stderr of a server cannot be seen.
     stderr: bytearray = field(default_factory=bytearray)
 
     @property
@@ -245,7 +245,7 @@ class RemoteProgram:
         return None
 
 
-# What a server, or something in front of it, says to a user or at a path that it does not serve.
+# Statuses of a server, or of a proxy in front of it, for a refused user or an unknown path.
 REFUSALS = frozenset({301, 302, 303, 307, 308, 401, 403, 404, 405, 407, 421, 426, 429, 501})
 NOT_READY = frozenset({502, 503, 504})
 HELLO = {
@@ -257,7 +257,7 @@ HELLO = {
 
 
 class NotAdmitted(Exception):
-    """A server refuses its user, or closes without an answer; then `status` is None."""
+    """The server refuses its user, or closes without an answer; then `status` is None."""
 
     def __init__(self, status: int | None, body: bytes = b"", location: str | None = None) -> None:
         super().__init__(f"status {status}")
@@ -267,7 +267,7 @@ class NotAdmitted(Exception):
 
 
 async def require_admission(server: RemoteServer, patience: float) -> None:
-    """Find out whether a server lets its user in at all; only then can it be judged.
+    """Require that a server admits its user; otherwise it cannot be judged.
 
     Raises:
         NotReached: nobody listens there.
@@ -287,14 +287,14 @@ async def require_admission(server: RemoteServer, patience: float) -> None:
     except Gone:
         raise NotAdmitted(None) from None
     except Unanswered:
-        # Such as a server that is too slow, which is judged.
+        # For instance a slow server, which is judged.
         return
     if status in REFUSALS | NOT_READY:
         raise NotAdmitted(status, body, location)
 
 
 async def _initialized(server: RemoteServer, patience: float) -> tuple[int, bytes, str | None]:
-    """Open a connection and end it; what the server answered."""
+    """Open a connection and end it; return the server's answer."""
     is_http2 = not await speaks_http1(server.address)
     caller = HttpCaller(server, patience=patience, is_http2=is_http2)
     answer = await caller.post(HELLO)
@@ -315,7 +315,7 @@ async def connected(server: RemoteServer, patience: float) -> AsyncGenerator[Rem
     async with AsyncExitStack() as stack:
         try:
             if server.address.transport == "http":
-                # A server that cannot be reached at all is not judged.
+                # A server that cannot be reached is not judged.
                 is_http2 = not await speaks_http1(server.address)
                 caller = HttpCaller(server, patience=patience, is_http2=is_http2)
                 link: HttpLink | WebSocketLink

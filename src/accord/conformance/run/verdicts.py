@@ -1,4 +1,4 @@
-"""From what the checks found to one verdict per rule, and to one about the program.
+"""Combines the findings of checks into a verdict per rule, and a conclusion about the program.
 
 Must not know: how anything was checked.
 
@@ -17,7 +17,7 @@ from accord.conformance.check_definition import Check, Finding, Monitor, worst
 from accord.conformance.rule_definition import Rule, Verdict
 from accord.conformance.run.check_runner import CheckRun
 
-# About a program: `incomplete` where no rule failed and not all that apply were judged.
+# About a program: `incomplete` if no rule failed and not all applicable ones were judged.
 Conclusion = Literal["conformant", "not conformant", "incomplete"]
 
 
@@ -26,7 +26,7 @@ JUDGED: frozenset[Verdict] = frozenset({"pass", "fail"})
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict about one rule: the worst that any check found.
+    """The verdict about one rule: the worst of all checks.
 
     `excuse` says why the rule does not apply to what the program was seen to do, `asked` that the
     caller named it.
@@ -43,7 +43,7 @@ class Result:
 
     @property
     def said(self) -> str:
-        """The first thing that was said about it."""
+        """The text of the first finding."""
         return next((finding.said for _, finding in self.findings if finding.said), "")
 
 
@@ -58,16 +58,16 @@ class Report:
     runs: tuple[CheckRun, ...]
     seconds: float
     require_all: bool = False
-    # Whether only some rules were asked for, so that the verdict is about those alone.
+    # Whether only some rules were selected, so that the verdict is only about them.
     selected: bool = False
-    # What the scenario says that the program never does.
+    # Behaviour that the program never shows, according to the scenario.
     never: frozenset[str] = frozenset()
-    # What else was said on the command line, so that a failure can be seen again.
+    # Further options of the command line, to reproduce a failure.
     options: tuple[str, ...] = ()
 
     @property
     def conclusion(self) -> Conclusion:
-        """What this run says about the program."""
+        """The conclusion of this run about the program."""
         if any(self.counts_against(result) for result in self.results):
             return "not conformant"
         return "conformant" if self.judged and not self.unjudged else "incomplete"
@@ -78,7 +78,7 @@ class Report:
 
     @property
     def unjudged(self) -> tuple[Result, ...]:
-        """The binding rules that apply and that nothing showed."""
+        """The applicable binding rules without a verdict."""
         return tuple(
             one
             for one in self.results
@@ -118,7 +118,7 @@ def results(
     excuse: Callable[[Rule], str] = lambda rule: "",
     asked: frozenset[str] = frozenset(),
 ) -> tuple[Result, ...]:
-    """One result for each of the rules `judged`, in the order of the tables.
+    """Return one result for each of the rules `judged`, in the order of the tables.
 
     `asked` are those that the caller named: they apply in any case.
     """
@@ -148,6 +148,6 @@ def results(
 
 
 def covered(checks: Sequence[Check[Any]], monitors: Sequence[Monitor]) -> frozenset[str]:
-    """The rules that some check or monitor judges."""
+    """Return the rules that a check or monitor judges."""
     judged = [rule for check in checks for rule in check.rules]
     return frozenset(judged + [rule for monitor in monitors for rule in monitor.rules])

@@ -1,1 +1,1 @@
-"""The scenarios that come with the kit: data only."""
+"""The scenarios that come with the kit, as data."""

@@ -71,7 +71,7 @@ class AgentProcess:
         # The chat that shows requests without a session, such as logins.
         self.asking: Chat | None = None
         self._extensions = Extensions()
-        # Who is in the sessions, where a gateway shares them.
+        # The people in the sessions that a gateway shares.
         self.people = People(self._extensions, on_event=self._happened)
         self._surroundings = surroundings
         self._files = files

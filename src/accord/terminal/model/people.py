@@ -31,7 +31,7 @@ def other_author(message: Message, chat: Chat) -> str | None:
 
 
 def here_words(chat: Chat) -> str:
-    """Who else is here, what they do, and our own role; empty if we are alone."""
+    """Name the others in the session, and our own role; empty if we are alone."""
     people = chat.people
     if people is None or (people.role == "admin" and not people.others):
         return ""

@@ -1,1 +1,1 @@
-"""What shows each rule in an agent: by version, for faults, and in whatever it sends."""
+"""Checks and monitors of agents: by version, for faults, and for a network."""

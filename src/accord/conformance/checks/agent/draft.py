@@ -1,4 +1,4 @@
-"""Checks of an agent of the 2026-02 draft, and what its messages show in any run."""
+"""Checks and monitors of agents of the 2026-02 draft."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES = frozenset(
 STOPS = frozenset({"end_turn", "cancelled", "max_tokens", "error"})
 # The updates of a turn; the others may come at any time.
 OF_TURNS = TYPES - {"available_commands", "current_mode_update", "config_option_update"}
-# Status -> what may follow it; a status that nothing follows is final.
+# The statuses that may follow each status; one without followers is final.
 STEPS: dict[str, frozenset[str]] = {
     "": frozenset({"pending"}),
     "pending": frozenset({"awaiting_permission", "in_progress", "cancelled"}),
@@ -44,7 +44,7 @@ GATES = {
     "fs/write_text_file": "fs.write",
     "terminal/create": "terminal.create",
 }
-# Work of a call that a client does for the agent.
+# Requests by which a client works for a tool call.
 WORK = frozenset({"fs/write_text_file", "terminal/create"})
 
 draft_jsonrpc = watching("V1-GEN-01", "draft", queries.not_jsonrpc)
@@ -57,7 +57,7 @@ draft_meta = watching("D26-19", "draft", queries.odd_meta)
 
 @monitor("D26-20", version="draft")
 def methods(frames: Sequence[Frame], judge: Findings) -> None:
-    """What an agent calls is of the draft, or has an underscore."""
+    """Methods that an agent calls are in the draft, or have an underscore."""
     _, known = tables("draft")
     for frame in queries.received(frames):
         name = frame.method or "_"
@@ -79,7 +79,7 @@ def updates(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("D26-32", "D26-34", version="draft")
 def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
-    """Statuses by the steps of the list; and asked about before the work begins."""
+    """Statuses follow the legal steps, and permission is requested before the work begins."""
     status: dict[str, str] = {}
     asked: set[str] = set()
     for frame in queries.received(frames):
@@ -110,7 +110,7 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("D26-08", version="draft")
 def failures(frames: Sequence[Frame], judge: Findings) -> None:
-    """What fails after the first update of its turn is a result and not an error."""
+    """A turn that fails after its first update ends with a result, not with an error."""
     for asked, answered, frame in queries.refusals(frames, "session/prompt"):
         session = frames[asked].params.get("sessionId")
         begun = any(
@@ -144,7 +144,7 @@ def words(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 NO_SESSION = -32000
-# The three logins of the draft, and how an agent refuses one that it has not.
+# The three logins of the draft, and how an agent refuses one that it lacks.
 LOGINS = ("api_key", "oauth2", "custom")
 NO_LOGIN = frozenset({NO_METHOD, INVALID_PARAMS, -32007})
 LOADED = {
@@ -180,7 +180,7 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
         answer = await talk.peer.call("initialize", talk.hello(**{key: None}))
         ok = "error" in answer
         if key == "capabilities":
-            # Version 1 and a name is also how a client of the official version 1 may begin.
+            # A client of the official version 1 may also begin with a version and a name.
             ok = ok or isinstance(queries.at(answer, "result.agentCapabilities"), dict)
         stage.judge.judge("D26-04", ok, f"it is accepted without {key}", came=answer)
 
@@ -239,7 +239,7 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     await talk.prompt(session, stage.scenario.prompt("say") or "")
     ok = bool(talk.peer.received("session/update"))
     stage.judge.judge("D26-13", ok, "the turn has no update")
-    # The monitor sees whether what fails in a turn is an error of its prompt.
+    # The monitor judges whether a failure in a turn is an error of its prompt.
     for purpose in ("fail", "crash"):
         prompt = stage.scenario.prompt(purpose)
         if prompt is not None:
@@ -311,7 +311,7 @@ async def modes_are_answered_and_announced(stage: AgentStage) -> None:
 
 @check("D26-09", "D26-35", version="draft")
 async def options_are_answered_and_announced(stage: AgentStage) -> None:
-    """The draft does not say which values an option takes.
+    """The draft does not list the values that an option accepts.
 
     It is set to what it is, a switch over, and any other to what the scenario says: one that the
     agent refuses is none of its values.
@@ -381,7 +381,7 @@ async def what_is_foreign_does_no_harm(stage: AgentStage) -> None:
 
 
 async def _judge_metadata(stage: AgentStage) -> None:
-    """A session is prompted and loaded with metadata as without."""
+    """Prompts and loading work with metadata as without."""
     talk = stage.talk
     session = str((await talk.new_session())["sessionId"])
     text = stage.scenario.prompt("say") or ""
@@ -432,7 +432,7 @@ async def errors_have_the_codes_of_the_draft(stage: AgentStage) -> None:
 
 @check("D26-17", needs="tool", version="draft")
 async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
-    """The monitor sees what is asked; here the agent is given every reason to ask."""
+    """The monitor judges the requests; this check gives the agent every reason for them."""
     talk = stage.talk
     await talk.initialize(capabilities={})
     session = str((await talk.new_session())["sessionId"])
@@ -448,7 +448,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
 
 @check("D26-32", "D26-34", "D26-22", needs="edit", version="draft")
 async def edits_go_through_their_steps(stage: AgentStage) -> None:
-    """Allowed and denied; the monitors see the steps."""
+    """Edits are allowed and denied; the monitors judge the steps."""
     talk = stage.talk
     session = await talk.session()
     talk.host.permission = choosing("reject")
@@ -460,7 +460,7 @@ async def edits_go_through_their_steps(stage: AgentStage) -> None:
 
 
 async def with_least_client(stage: AgentStage) -> Talk:
-    """The agent with a client that offers nothing, or all where the agent refuses to start so."""
+    """Start the agent with a client that offers nothing, or all if the agent refuses that."""
     try:
         await stage.talk.initialize(capabilities={})
     except NotAsked:
@@ -476,7 +476,7 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
     prompt, secret = stage.scenario.prompt("link") or "", stage.root / "secret.txt"
-    # Its name begins as that of the working folder does.
+    # Its name begins with that of the working folder.
     beside = stage.root / f"{talk.folder.name}-secret.txt"
     beside.write_text(secret.read_text("utf-8"), "utf-8")
     up = f"../{secret.name}"
@@ -506,7 +506,7 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
     ok = text in talk.came() or bool(talk.host.read)
     silent = not told(talk, "tool_call") and not talk.peer.received("fs/read_text_file")
     if not ok and stage.scenario.tries:
-        # By its whole name: one that reads it so can read, and does not know where it is.
+        # By its absolute path: an agent that reads only this does not know the working folder.
         path = str(talk.folder / "notes.txt")
         prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", path)
         await talk.say(session, prompt)

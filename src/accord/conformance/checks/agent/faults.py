@@ -1,4 +1,4 @@
-"""What an agent has to survive: noise, odd writes, slow readers, long lines, wrong types, death.
+"""Faults that an agent must survive: noise, partial writes, slow readers, long lines, wrong types.
 
 Each check exists for v1, v2 and the draft; the limits, which are ours, for the official ones.
 """
@@ -22,10 +22,10 @@ from accord.conformance.time_limits import STARTING
 AgentCheck: TypeAlias = Check[AgentStage]
 NOISE = (b"\n", b"  \n", b"\x00\x01\n", b"{}\n", b'"text"\n', b"null\n", b"{\n", b"\xf0\x9f\n")
 LONG_LINE_BYTES = 8 * 1024 * 1024
-# A line of forty of these is longer than the limit.
+# A line of forty of these is over the limit.
 PIECE_BYTES = 1024 * 1024
 TOO_LONG_PIECES = 40
-# How many odd requests are open at a time, and how long the agent may live without its client.
+# How many faulty requests are open at a time, and how long the agent may outlive its client.
 WRONG_AT_ONCE = 200
 DEATH_SECONDS = 8.0
 BURST = 300
@@ -33,7 +33,7 @@ BURST = 300
 SLOW_BURST = 2_500
 # How long a write may take before the agent counts as waiting for its reader.
 BLOCKED_SECONDS = 1.0
-# How long nothing may come of what is still to come before it counts as lost.
+# How long the agent may send nothing before missing answers count as lost.
 STALLED_SECONDS = 3.0
 
 
@@ -78,7 +78,7 @@ async def _pieces(stage: AgentStage) -> None:
 
 
 async def _slow_reader(stage: AgentStage) -> None:
-    """The kit stops reading while many requests go out; all answers come afterwards."""
+    """The kit stops reading while it sends many requests; all answers arrive afterwards."""
     talk = stage.talk
     await talk.initialize()
     talk.peer.hold_reading()
@@ -86,16 +86,16 @@ async def _slow_reader(stage: AgentStage) -> None:
         with anyio.move_on_after(BLOCKED_SECONDS) as blocked:
             await talk.peer.ask("_accord_check/none", {}, id=f"s{n}")
         if blocked.cancelled_caught:
-            # It waits until it can write, as it should: nothing more goes in.
+            # The agent waits until it can write, as it should: it reads nothing more.
             break
     talk.peer.go_on_reading()
     sent = [str(one.object.get("id")) for one in talk.peer.frames if one.sent and one.is_request]
-    # The last may have been cut off.
+    # The last request may have been cut off.
     wanted = [one for one in sent if one.startswith("s")][:-1]
     lost = set(wanted)
 
     def is_last(frame: Frame) -> bool:
-        # In any order: whoever passes requests on may answer others itself meanwhile.
+        # In any order: a proxy may answer some requests itself meanwhile.
         if frame.is_response:
             lost.discard(str(frame.object.get("id")))
         return not lost
@@ -111,12 +111,12 @@ async def _slow_reader(stage: AgentStage) -> None:
 
 
 async def takes_a_long_line(peer: RawPeer, alive: Callable[[], Awaitable[bool]]) -> bool:
-    """Whether a program answers behind a long line, or has ended the connection."""
+    """Whether a program answers after a long line, or has ended the connection."""
     try:
         await peer.call("_accord_check/none", {"_meta": {"padding": "x" * LONG_LINE_BYTES}})
         return await alive()
     except Gone:
-        # To end the connection is an answer to a line beyond one's limit.
+        # Ending the connection is a valid answer to a line over the limit.
         return True
     except Unanswered:
         return False
@@ -185,7 +185,7 @@ async def _all_answered(
 
 
 async def _death(stage: AgentStage) -> None:
-    """The client vanishes after each step; the agent has to follow."""
+    """The client disappears after each step; the agent must end."""
     stage.need_own_process("a server runs on when a client leaves")
     say = stage.scenario.prompt("long") or stage.scenario.prompt("say") or ""
     for steps in range(4):
@@ -199,7 +199,7 @@ async def _death(stage: AgentStage) -> None:
                 await talk.send_prompt(session, say)
                 await begun(talk, since)
         await talk.program.close_input()
-        # One that is not up yet sees the end of its input when it is.
+        # An agent that is still starting sees the end of its input later.
         seconds = DEATH_SECONDS if steps else max(DEATH_SECONDS, STARTING * talk.peer.patience)
         ended = await talk.program.ended(seconds)
         names = ("the start", "initialize", "session/new", "a prompt")
@@ -220,7 +220,7 @@ noise_1, noise_2, noise_draft = _each("FAULT-01", _noise)
 pieces_1, pieces_2, pieces_draft = _each("FAULT-02", _pieces)
 slow_1, slow_2, slow_draft = _each("FAULT-03", _slow_reader)
 long_1, long_2, long_draft = _each("FAULT-04", _long_line)
-# A limit and no fault: it is tried in every run of one version, which is enough to see it.
+# A limit, not a fault: every run of one version checks it, which is enough.
 huge_1, huge_2 = [
     check("LIM-03", version=one, faults=one == "2")(_too_long_line) for one in OFFICIAL
 ]

@@ -1,1 +1,1 @@
-"""What shows each rule in a client: by version, and for faults."""
+"""Checks and monitors of clients: by version, for faults, and for a network."""

@@ -23,7 +23,7 @@ METHODS = frozenset({
     "initialize", "authenticate", "session/new", "session/load", "session/prompt",
     "session/cancel", "session/set_mode", "session/set_config_option", "terminal/output",
 })  # fmt: skip
-# What no client has: an agent that needs it cannot be served.
+# A capability that no client has: an agent that requires it cannot be used.
 UNHEARD_OF: Message = {"_custom": {"accordCheckNobodyHasThis": True}, "fs": {"watch": True}}
 
 lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="draft")(
@@ -44,7 +44,7 @@ def outcomes(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("D26-20", "D26-33", role="client", version="draft")
 def words(frames: Sequence[Frame], judge: Findings) -> None:
-    """Methods are the draft's or begin with an underscore; codes of other versions do not come."""
+    """Methods are in the draft or begin with an underscore; codes are the draft's."""
     for frame in queries.received(frames):
         if frame.method is not None and not frame.method.startswith("$/"):
             ok = frame.method in METHODS or frame.method.startswith("_")
@@ -72,7 +72,7 @@ async def introduces_itself(stage: ClientStage) -> None:
 
 @check("D26-18", role="client", version="draft")
 async def leaves_agents_that_need_more(stage: ClientStage) -> None:
-    """An agent that needs what the client has not is left before there is a session."""
+    """A client disconnects from an agent that requires more, before it opens a session."""
     talk = await stage.begin(offer=Offer(more={"requiredClientCapabilities": UNHEARD_OF}))
     came: list[Frame] = []
     try:
@@ -102,7 +102,7 @@ async def uses_only_what_is_offered(stage: ClientStage) -> None:
 
 
 def permission(**more: Any) -> Message:
-    """The params of a permission request."""
+    """Return the params of a permission request."""
     wanted = {"operation": "file_write", "resource": "notes.txt", "reason": "to change it"}
     return {"sessionId": SESSION, **wanted, "toolCallId": "call-1", **more}
 
@@ -202,7 +202,7 @@ async def terminals_come_with_their_fields(stage: ClientStage) -> None:
 
 @check("D26-20", "D26-19", role="client", version="draft")
 async def what_is_foreign_does_no_harm(stage: ClientStage) -> None:
-    """Unknown methods get -32601; metadata, even of no shape, ends nothing."""
+    """Unknown methods get -32601; metadata of any type does not end the connection."""
     offer = Offer(more={"_meta": {"x.example/y": [1]}})
     talk, prompt = await stage.to_prompt("prompt", offer)
     answer = await talk.peer.call("_accord_check/none", {})

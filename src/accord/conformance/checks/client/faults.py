@@ -1,4 +1,4 @@
-"""What a client has to survive: noise, odd writes, long lines, wrong types.
+"""Faults that a client must survive: noise, partial writes, long lines, wrong types.
 
 Each check exists for v1 and v2.
 """
@@ -72,7 +72,7 @@ async def _long_line(stage: ClientStage) -> None:
 
 
 async def _wrong_types(stage: ClientStage) -> None:
-    """Requests are answered, updates are survived, whatever is in them."""
+    """Malformed requests are answered, and malformed updates are survived."""
     talk, prompt = await stage.to_prompt()
     waiting: list[tuple[str, str, Any]] = []
     since = len(talk.peer.frames)

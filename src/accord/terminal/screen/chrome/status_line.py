@@ -140,7 +140,7 @@ class StatusLine(PartsLine):
         return [*found, *self._asks_again(), *self._people()]
 
     def _people(self) -> list[Part]:
-        """Who else is in the session, and our own role."""
+        """Show the others in the session, and our own role."""
         words = here_words(self._chat)
         return [Part(f" · {words}", self.palette.dim, weight=2, least=_LAST_LEAST)] if words else []
 

@@ -1,1 +1,1 @@
-"""What a server has to do over HTTP and WebSocket, whatever version its agent speaks."""
+"""Checks of servers over HTTP and WebSocket, for every version of their agent."""

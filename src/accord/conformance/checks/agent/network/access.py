@@ -18,7 +18,7 @@ from accord.conformance.run.program import RemoteProgram, connected
 UNKNOWN = "accord-check-unknown"
 FOREIGN_ORIGIN = "https://accord-check.example"
 FOREIGN_HOST = "accord-check.example"
-# By which a server says that somebody may not, or that there is no such thing for him.
+# Statuses by which a server refuses access, or hides what a user must not see.
 DENIED = (401, 403, 404)
 
 
@@ -36,13 +36,13 @@ def websocket_of(stage: AgentStage) -> WebSocketLink:
 
 
 def stranger(stage: AgentStage) -> HttpCaller:
-    """A caller that has no connection yet."""
+    """Return a caller without a connection."""
     is_http2 = http_link_of(stage).caller.is_http2
     return HttpCaller(server_of(stage), patience=stage.patience, is_http2=is_http2)
 
 
 def as_other_user(caller: HttpCaller, headers: dict[str, str] | None) -> HttpCaller:
-    """The same caller with other credentials, or with none."""
+    """Return the same caller with other credentials, or with none."""
     server = replace(caller.server, headers=headers or {})
     return replace(caller, server=server, headers=dict(caller.headers), cookies={})
 
@@ -57,7 +57,7 @@ def request(method: str, name: str = "raw", /, **params: Any) -> Message:
 
 
 def judge_status(stage: AgentStage, rule: str, what: str, answer: Answer, *statuses: int) -> bool:
-    """Judge by the status of a response to what is described."""
+    """Judge a rule by the status of a response to the described request."""
     wanted = " or ".join(map(str, statuses))
     said = f"{what} got status {answer.status}, not {wanted}"
     return stage.judge.judge(rule, answer.status in statuses, said, sent=what, came=str(answer))
@@ -82,7 +82,7 @@ def judge_encryption(stage: AgentStage) -> None:
 
 
 async def judge_ids_as_credentials(stage: AgentStage) -> None:
-    """TR-HTTP-21 over HTTP: who knows the ids of a connection, and nothing else, may do nothing."""
+    """TR-HTTP-21 over HTTP: the ids of a connection do not give access to it."""
     server = server_of(stage)
     if not server.has_credentials:
         stage.judge.skip_open("the server was reached without credentials")
@@ -105,7 +105,7 @@ async def judge_ids_as_credentials(stage: AgentStage) -> None:
 
 
 async def judge_upgrade_without_credentials(stage: AgentStage) -> None:
-    """TR-HTTP-21 over WebSocket: an upgrade is a request as any other."""
+    """TR-HTTP-21 over WebSocket: an upgrade needs credentials like any request."""
     server = server_of(stage)
     if not server.has_credentials:
         stage.judge.skip_open("the server was reached without credentials")
@@ -120,20 +120,20 @@ async def judge_upgrade_without_credentials(stage: AgentStage) -> None:
 
 
 async def judge_other_users_session(stage: AgentStage) -> None:
-    """TR-HTTP-20: nobody else loads a session, though he knows its id."""
+    """TR-HTTP-20: another user cannot load a session by its id."""
     server = server_of(stage)
     if server.other_headers is None:
         stage.judge.skip_open("no token of another user was given (--other-token-env)")
         return
-    session = await stage.talk.session()
-    if stage.talk.capabilities.get("loadSession") is not True:
-        stage.judge.skip_open("the agent has no session/load")
+    session, dialect = await stage.talk.session(), stage.talk.dialect
+    params = dialect.load_params(stage.talk.capabilities, session, str(stage.folder))
+    if params is None:
+        stage.judge.skip_open(f"the agent has no {dialect.load}")
         return
     await stage.talk.say(session, stage.scenario.prompt("say"))
     other = replace(server, headers=server.other_headers)
     async with connected(other, stage.patience) as program:
         await program.peer.call("initialize", hello(stage)["params"])
-        params = {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
-        answer = await program.peer.call("session/load", params)
+        answer = await program.peer.call(dialect.load, params)
     said = "another user can load the session"
     stage.judge.judge("TR-HTTP-20", "error" in answer, said, sent=params, came=as_json(answer))

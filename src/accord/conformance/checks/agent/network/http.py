@@ -1,4 +1,4 @@
-"""What a server has to do over Streamable HTTP: status codes, headers, and its streams."""
+"""Checks of servers over Streamable HTTP: status codes, headers, and streams."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from accord.conformance.network.http_caller import (
 )
 from accord.conformance.network.http_link import Arrival, HttpLink
 
-# The beginning of HTTP/2: the words of a client, and empty settings.
+# The beginning of HTTP/2: the client's preface, and empty settings.
 H2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 FRAME_HEAD_BYTES = 9
 SETTINGS = 4
@@ -101,7 +101,7 @@ async def a_connection_has_to_be_named(stage: AgentStage) -> None:
 @check("TR-HTTP-09")
 async def a_session_has_to_be_named(stage: AgentStage) -> None:
     session = await stage.talk.session()
-    # One that exists: an unknown session may be 404.
+    # An existing session: an unknown one may be 404.
     other = str((await stage.talk.new_session())["sessionId"])
     caller = http_link_of(stage).caller
     block = {"type": "text", "text": stage.talk.plain}
@@ -195,7 +195,7 @@ async def a_foreign_name_leads_nowhere(stage: AgentStage) -> None:
 
 @check("LIM-03")
 async def too_long_bodies_are_refused(stage: AgentStage) -> None:
-    """The request is refused or cut off; the connection that it was for may go on."""
+    """The request is refused or cut off; its connection may continue."""
     await stage.talk.initialize()
     caller = http_link_of(stage).caller
     body = b'{"jsonrpc":"2.0","id":"huge","method":"_x","params":{"a":"'
@@ -257,14 +257,14 @@ CONNECTION_METHODS = frozenset({"initialize", "session/new", "session/load"})
 
 
 def answer_in(link: HttpLink, name: Any) -> Arrival | None:
-    """How the response to a request came."""
+    """Return how the response to a request arrived."""
     found = [one for one in link.arrivals if same(one.message.get("id"), name)]
     return next((one for one in found if "method" not in one.message), None)
 
 
 @check("TR-HTTP-07")
 async def answers_come_on_streams(stage: AgentStage) -> None:
-    """Whatever is POSTed after `initialize` gets 202 and nothing else there."""
+    """Every POST after `initialize` gets 202 without a body."""
     session = await stage.talk.session()
     await stage.talk.say(session, stage.scenario.prompt("say"))
     link = http_link_of(stage)
@@ -289,9 +289,9 @@ async def answers_come_on_streams(stage: AgentStage) -> None:
 async def opened_sessions_are_told_to_the_connection(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    if talk.capabilities.get("loadSession") is True:
+    params = talk.dialect.load_params(talk.capabilities, session, str(talk.folder))
+    if params is not None and talk.dialect.load == "session/load":
         await talk.say(session, stage.scenario.prompt("say"))
-        params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
         await talk.prepare("session/load", params)
     for frame in talk.peer.frames:
         if frame.sent and frame.method in ("session/new", "session/load"):
@@ -316,7 +316,7 @@ async def a_stream_has_one_reader(stage: AgentStage) -> None:
 
 @check("TR-SERVER-03")
 async def streams_are_event_streams(stage: AgentStage) -> None:
-    """One message an event, in the form that every reader of events knows."""
+    """Each event has one message, in the usual form."""
     session = await stage.talk.session()
     await stage.talk.say(session, stage.scenario.prompt("say"))
     link = http_link_of(stage)

@@ -1,4 +1,4 @@
-"""What a server has to do over WebSocket."""
+"""Checks of servers over WebSocket."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def a_websocket_begins_with_initialize(stage: AgentStage) -> None:
             said = "a first message that is not initialize was served"
             stage.judge.judge("TR-HTTP-15", "error" in answer, said, sent=first, came=answer)
             tasks.cancel_scope.cancel()
-    # The refusal is about that socket alone.
+    # The refusal concerns only that socket.
     await stage.talk.initialize()
 
 

@@ -14,12 +14,12 @@ from accord.conformance.frames.error_codes import TAKEN
 from accord.conformance.frames.raw_peer import Frame
 
 TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
-# The code that nobody knows, with which the kit fails requests: it may be passed on.
+# The unknown code with which the kit fails requests: it may be passed on.
 NOBODYS = -32077
 NO_DENIALS = TAKEN | {NOBODYS}
-# An address that nobody has but the kit.
+# An address that only the kit uses.
 OWN_URL = "http://127.0.0.1:9/accord-check/"
-# Instead of the capabilities of a program that has not told them.
+# Replaces the capabilities of a program that has not sent them.
 UNKNOWN = object()
 # A list of members as `tracestate` and `baggage` have them; either may be empty.
 MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
@@ -29,7 +29,7 @@ MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     announced: Any = UNKNOWN
     for _, _, _, result in queries.answers(frames, "initialize"):
-        # Asked for a later version, an agent answers in the words of that one.
+        # Asked for a later version, an agent answers in the form of that version.
         is_v1 = queries.at(result, "protocolVersion") == 1
         announced = queries.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
     last: Any = None
@@ -42,7 +42,7 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
-    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities.
+    """Judge the extensions in one frame; `announced` is `_meta` of its sender's capabilities.
 
     It is UNKNOWN while the sender has not told its capabilities, as when `initialize` is refused.
     """
@@ -61,7 +61,7 @@ def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
 
 
 def _metas(frame: Frame) -> list[dict[str, Any]]:
-    """The metadata of a message: of its params or result, and of what these hold."""
+    """Return the metadata of a message: of its params or result, and of their members."""
     parts = [frame.params, frame.object.get("result")]
     inner = [one for part in parts if isinstance(part, dict) for one in part.values()]
     found = [queries.at(one, "_meta") for one in (*parts, *inner)]
@@ -69,7 +69,7 @@ def _metas(frame: Frame) -> list[dict[str, Any]]:
 
 
 def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
-    """Errors of the range for implementations say their reason."""
+    """Errors in the range for implementations have a reason."""
     for frame, error in queries.errors(frames):
         code = error.get("code")
         if isinstance(code, int) and -32099 <= code <= -32001 and code not in NO_DENIALS:
@@ -130,7 +130,7 @@ async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
 
 
 async def _judge_headers(stage: AgentStage, provider: Any, kind: Any) -> None:
-    """Set a provider with a secret: it is not told, and a new process knows nothing of it."""
+    """Set a provider with a secret: it is not sent back, and a new process does not have it."""
     talk = stage.talk
     params = {"providerId": provider, "apiType": kind, "baseUrl": OWN_URL}
     params |= {"headers": {"authorization": "accord-check-secret"}}

@@ -1,4 +1,4 @@
-"""Checks of what else a v1 agent may do with its sessions: fork, archive, status, title."""
+"""Checks of a v1 agent's optional requests about sessions: fork, archive, status, title."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
 
 
 async def _judge_roots(stage: AgentStage, fork: str) -> None:
-    """A fork has no roots but those that it was asked for, whatever its source has."""
+    """A fork has only the requested roots, whatever its source has."""
     talk, forks = stage.talk, [fork]
     if not talk.can("sessionCapabilities.list"):
         return
@@ -58,7 +58,7 @@ async def _judge_roots(stage: AgentStage, fork: str) -> None:
 
 
 async def _judge_source(stage: AgentStage, session: str, fork: str) -> None:
-    """What is said in a fork is not replayed as a part of its source.
+    """Messages of a fork are not replayed as a part of its source.
 
     By this process and by another one, which has only what was stored.
     """
@@ -156,7 +156,7 @@ async def status_and_title(stage: AgentStage) -> None:
 
 
 async def _title(talk: Talk, session: str) -> Any:
-    """The title in the list, or what was set where there is no list to see it in."""
+    """Return the title in the list, or the one that was set if there is no list."""
     if not talk.can("sessionCapabilities.list"):
         return "Accord check"
     entry = [one for one in await listed(talk) if one.get("sessionId") == session]

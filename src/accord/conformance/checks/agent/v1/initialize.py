@@ -1,4 +1,4 @@
-"""Checks of how a v1 agent begins: versions, what comes too early, capabilities, logins."""
+"""Checks of the start of a v1 agent: versions, early messages, capabilities, logins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from accord.conformance.frames.error_codes import (
 )
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
-# The prompts that make an agent use what a client offers.
+# The prompts that make an agent use services of its client.
 QUESTIONS = frozenset({"elicitation", "url"})
 FORKING = ("session/fork", "sessionCapabilities.fork")
 TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
@@ -63,7 +63,7 @@ async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
 
 @check("V1-INIT-10", CODES)
 async def odd_versions_are_refused(stage: AgentStage) -> None:
-    """Each by a process of its own: an agent may end after it has refused one."""
+    """Each version in its own process: an agent may end after it has refused one."""
     for number, odd in enumerate(("1", 1.5, -1, 70_000, True)):
         talk = stage.talk if number == 0 else await stage.another()
         params = talk.hello(protocolVersion=odd)
@@ -79,7 +79,7 @@ async def what_comes_too_early_is_refused(stage: AgentStage) -> None:
 
 
 async def refuse_early(stage: AgentStage, rule: str) -> None:
-    """Requests before `initialize` get -32600, notifications nothing, and it works afterwards."""
+    """Requests before `initialize` get -32600, notifications nothing; then `initialize` works."""
     talk = stage.talk
     await talk.peer.notify("session/cancel", {"sessionId": "early"})
     for method in ("session/list", "session/new", "session/prompt"):
@@ -92,7 +92,7 @@ async def refuse_early(stage: AgentStage, rule: str) -> None:
     for method in ("session/load", "session/resume", "authenticate", "auth/login"):
         params = {"cwd": str(talk.folder), "mcpServers": [], "sessionId": "early", "methodId": "x"}
         error = await talk.error_of(method, params)
-        # Nobody has all of them.
+        # No agent has all of them.
         ok = error.get("code") in (INVALID_REQUEST, NO_METHOD)
         said = f"{method} before initialize got {error.get('code')}, not -32600"
         stage.judge.judge(rule, ok, said, sent=method, came=error)
@@ -134,12 +134,12 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         except Refused as error:
             if stage.scenario.tries:
                 continue
-            # That everything works without them is V1-CAP-02's matter.
+            # V1-CAP-02 judges whether everything works without them.
             if purpose in QUESTIONS:
                 said = f"without questions the prompt fails: {error}"
                 stage.judge.failed("V1-ELIC-04", said, sent=prompt)
         except Unanswered as error:
-            # That turns end is V1-PROMPT-06's matter.
+            # V1-PROMPT-06 judges whether turns end.
             raise NotReady(f"the prompt for {purpose!r} does not work: {error}") from None
         if calls_of(talk, since) or not stage.scenario.tries:
             done.add(purpose)
@@ -156,7 +156,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
 
 
 async def _tell_options(talk: Talk, scenario: Scenario) -> None:
-    """Make the agent tell the options of a session in every way there is; a monitor looks."""
+    """Make the agent send the options of a session in every way; a monitor judges them."""
     made = await talk.new_session()
     session, options = str(made["sessionId"]), made.get("configOptions")
     selects = [one for one in options or [] if one.get("type") == "select"]
@@ -255,13 +255,13 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
     elif state is not None or stage.scenario.login or not talk.agent.get("authMethods"):
         stage.judge.skip_open("a session needs no login")
     else:
-        # Some let a session be made without a login, and nothing be said in it.
+        # Some agents create a session without a login, but accept no prompt.
         session = str((answer.get("result") or {}).get("sessionId"))
         answer = await talk.answered(session, talk.plain)
         if queries.at(answer, "error.code") == talk.dialect.login_needed:
             stage.judge.passed("V1-AUTH-08")
         else:
-            # A login may be optional, and an agent need not say so.
+            # A login may be optional, which an agent need not report.
             said = "sessions work after logout, and no auth/status says whether they need a login"
             stage.judge.close(said, failing=False)
 
@@ -336,7 +336,7 @@ async def providers_are_disabled_and_set(stage: AgentStage) -> None:
 
 
 async def providers_change(stage: AgentStage) -> None:
-    """What disabling and setting providers does, where the agent has them."""
+    """Disable and set providers, and judge the effect."""
     talk = stage.talk
     await talk.initialize()
     if not talk.can("providers"):

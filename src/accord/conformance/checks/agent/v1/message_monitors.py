@@ -1,4 +1,4 @@
-"""What the messages of a v1 agent show in any run: JSON-RPC, shapes, and what they may hold when.
+"""Monitors of a v1 agent's messages: JSON-RPC, types, and when their content is allowed.
 
 `watching` makes the monitors of every version that look at frames one by one.
 """
@@ -19,7 +19,7 @@ Look = Callable[[Sequence[Frame]], Iterator[Complaint]]
 
 
 def watching(rule: str, version: Version, look: Look, *, needs: Look | None = None) -> Monitor:
-    """A monitor that fails its rule on the first complaint and passes it when there was a frame.
+    """Make a monitor that fails its rule on the first fault, and passes it if there was a frame.
 
     With `needs`, it passes only where that finds something to look at.
     """
@@ -37,28 +37,28 @@ def watching(rule: str, version: Version, look: Look, *, needs: Look | None = No
 
 
 def requests(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Requests of the agent."""
+    """Return the requests of the agent."""
     return ((frame, "") for frame in queries.received(frames) if frame.is_request)
 
 
 def responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Responses of the agent."""
+    """Return the responses of the agent."""
     return ((frame, "") for frame in queries.received(frames) if frame.is_response)
 
 
 def error_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Error responses of the agent."""
+    """Return the error responses of the agent."""
     return ((frame, "") for frame, _ in queries.errors(frames))
 
 
 def not_asked(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Responses without a request, also those whose id is null without need."""
+    """Find responses without a request, also those whose id is null without need."""
     yield from queries.unasked_responses(frames)
     yield from queries.null_answers(frames)
 
 
 def not_one_message(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """A frame that is not a message of v1, which has no arrays."""
+    """Find frames that are not messages of v1, which has no arrays."""
     yield from queries.not_jsonrpc(frames)
     yield from ((frame, "an array was sent") for frame, _ in queries.arrays(frames))
 
@@ -90,7 +90,7 @@ GATED_UPDATES = {
 
 
 def rule_of(flaw: Flaw) -> str:
-    """The rule that a wrong shape breaks: the most particular one."""
+    """Return the rule that a wrong type breaks: the most specific one."""
     if flaw.why == "unknown key":
         return "V1-GEN-09"
     if "absolute path" in flaw.why:
@@ -202,7 +202,7 @@ def whole_options(frames: Sequence[Frame], judge: Findings) -> None:
 def look_at_updates_of_options(
     frames: Sequence[Frame], judge: Findings, rule: str, key: str
 ) -> None:
-    """An update has the options of a result, or more: one option may bring and take others.
+    """An update has the options of a result, or others: an option may add and remove others.
 
     `key` is what the id of an option is called.
     """
@@ -215,12 +215,12 @@ def look_at_updates_of_options(
 
 
 def _whole_lists(frames: Sequence[Frame], key: str) -> dict[str, list[set[str]]]:
-    """The ids of the options in each result, by session."""
+    """Return the ids of the options in each result, by session."""
     found: dict[str, list[set[str]]] = {}
     for method in OPTION_RESULTS:
         for asked, _, _, result in queries.answers(frames, method):
             params, names = frames[asked].params, _option_names(result, key)
-            # A result with the changed option alone is judged by another rule.
+            # Another rule judges a result that has only the changed option.
             if names and names != {str(params.get("configId"))}:
                 session = str(params.get("sessionId", result.get("sessionId")))
                 found.setdefault(session, []).append(names)
@@ -279,7 +279,7 @@ def look_at_plans(
     rule: str,
     told: Iterable[tuple[int, Frame, str, dict[str, Any]]],
 ) -> None:
-    """Each plan has all of its entries: position, frame, whose plan, and the plan."""
+    """Each plan has all of its entries: position, frame, session, and the plan."""
     dropped: dict[str, set[str]] = {}
     before: dict[str, set[str]] = {}
     prompts = [at for at, frame in enumerate(frames) if frame.method == "session/prompt"]
@@ -294,7 +294,7 @@ def look_at_plans(
         # Another turn may have another plan of the same steps.
         session += f" {sum(1 for one in prompts if one < at)}"
         now = {str(queries.at(one, "content")) for one in entries}
-        # Entries may be dropped; what comes back was only left out.
+        # Entries may be dropped; one that returns was only left out.
         back = now & dropped.get(session, set())
         said = f"an earlier plan left out {as_json(sorted(back))}"
         judge.judge(rule, not back, said, came=frame)
@@ -336,6 +336,6 @@ def _compactions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = before in ("", "in_progress")
             judge.judge("V1-USAGE-10", ok, f"{status} after {before}", came=frame)
             state[name] = status
-    # One that was going on when the conversation ended says nothing.
+    # A compaction that was running at the end of the conversation shows nothing.
     if any(status != "in_progress" for status in state.values()):
         judge.passed("V1-USAGE-15")

@@ -1,4 +1,4 @@
-"""Checks of what a user sets in a session of a v1 agent: modes, options, commands."""
+"""Checks of the settings of a v1 agent's session: modes, options, commands."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
-# So many options are set; some agents have one for each of many tools.
+# The number of options to set; some agents have one for each of many tools.
 OPTIONS_MAX = 8
-# Commands that show something in most agents that have them, in the order in which they are tried.
+# Commands that only show something in most agents, in the order in which they are tried.
 HARMLESS_COMMANDS = (
     "help", "about", "version", "status", "usage", "cost", "context", "tools", "commands", "model",
     "models", "tool", "plan", "echo", "hello", "list", "files", "pwd", "whoami", "info", "stats",
 )  # fmt: skip
-# A command that nobody has.
+# A command that no agent has.
 NO_COMMAND = "/accord-check-none"
 
 
@@ -52,7 +52,7 @@ async def modes_change(stage: AgentStage) -> None:
 
 
 async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before: Any) -> None:
-    """Whether a mode that the agent changes is announced, where it can be seen to change one."""
+    """Judge whether a mode that the agent changes is announced, if it changes one."""
     talk = stage.talk
     since = len(talk.peer.frames)
     await talk.say(session, prompt)
@@ -64,7 +64,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
         if talk.can(path) and now in (None, before):
             answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
             now = queries.at(answer, "result.modes.currentModeId") or now
-    # One that takes up its sessions in the mode of the start may do so.
+    # An agent may reopen its sessions in the initial mode.
     if now not in (None, before, announced):
         said = f"the mode is {as_json(now)} now, and {as_json(announced)} by what was announced"
         stage.judge.failed("V1-MODE-03", said, came=told)
@@ -93,7 +93,7 @@ async def options_change(stage: AgentStage) -> None:
         error = await talk.error_of("session/set_config_option", params)
         taken |= not judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
     if taken:
-        # What such a session does with good values says nothing about other rules.
+        # The behaviour of such a session with valid values shows nothing about other rules.
         made = await talk.new_session()
         session = str(made["sessionId"])
     await _set_options(stage, made)
@@ -103,12 +103,12 @@ async def options_change(stage: AgentStage) -> None:
 
 
 def option_names(holder: Message) -> set[Any]:
-    """The ids in a list of options."""
+    """Return the ids in a list of options."""
     return {one.get("id") for one in holder["configOptions"]}
 
 
 async def _set_options(stage: AgentStage, made: Message) -> None:
-    """Set some options and set them back; the monitors see what is told of it.
+    """Set some options and restore them; the monitors judge the updates.
 
     One option may bring and take others, so the lists are compared when all is as it was.
     """
@@ -124,7 +124,7 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
         since = len(talk.peer.frames)
         answer = await talk.peer.call("session/set_config_option", base | {"value": other})
         if "error" in answer:
-            # What stands behind a value, a model for instance, may be out of reach.
+            # The thing behind a value, such as a model, may be unavailable.
             continue
         changed: Message = answer.get("result") or {}
         if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
@@ -141,7 +141,7 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
 
 
 async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mode: Any) -> None:
-    """A mode that is set as such is told as an option, too."""
+    """A mode that is set is also reported as an option."""
     talk = stage.talk
     since = len(talk.peer.frames)
     answer = await talk.peer.call("session/set_mode", {"sessionId": session, "modeId": mode})
@@ -161,7 +161,7 @@ async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mo
 
 
 def values_of(option: Message) -> list[Any]:
-    """The values of an option, those in groups too."""
+    """Return the values of an option, including those in groups."""
     found: list[Any] = []
     for one in option["options"]:
         inner = one.get("options")
@@ -194,13 +194,13 @@ async def commands_are_run(stage: AgentStage) -> None:
 
 
 def harmless_command(commands: list[Message]) -> str | None:
-    """The name of a command that shows something and needs no input, as far as names tell."""
+    """Return a command that only shows something and needs no input, judged by its name."""
     names = [str(one.get("name")) for one in commands if not one.get("input")]
     return next((one for one in HARMLESS_COMMANDS if one in names), None)
 
 
 async def _judge_company(stage: AgentStage, session: str, prompt: str, link: Message) -> None:
-    """A command is run with other blocks around it as alone, and is not read as plain text.
+    """A command works with other blocks around it, and is not read as plain text.
 
     What is read as plain text is answered as a command that does not exist, name for name.
     """

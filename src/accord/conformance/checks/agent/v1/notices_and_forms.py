@@ -1,4 +1,4 @@
-"""Checks of what a v1 agent reports and asks: pages, forms, notices, compactions, paths."""
+"""Checks of a v1 agent's pages, forms, notices, compactions and paths."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def _judge_line(frame: Frame, line: Any, judge: Findings) -> None:
 
 @check("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24", needs="url")
 async def pages_are_shown(stage: AgentStage) -> None:
-    """The monitors look at the page; here the agent is made to show one."""
+    """Make the agent show a page, which the monitors judge."""
     await prompted(stage, "url")
 
 
 @check("V1-ELIC-10", "V1-ELIC-27", needs="elicitation")
 async def forms_are_shown(stage: AgentStage) -> None:
-    """The monitors look at the form; here the agent is made to show one."""
+    """Make the agent show a form, which the monitors judge."""
     await prompted(stage, "elicitation")
 
 
 @check("V1-ELIC-04", needs="elicitation")
 async def forms_are_not_needed(stage: AgentStage) -> None:
-    """A prompt that leads to a form works for a client without forms, too."""
+    """A prompt that leads to a form also works for a client without forms."""
     prompt = stage.scenario.prompt("elicitation")
     answers: list[Message] = []
     offers: tuple[Message, ...] = ({"clientCapabilities": {}}, {})
@@ -82,21 +82,21 @@ async def forms_are_not_needed(stage: AgentStage) -> None:
 
 @check("V1-USAGE-05", "V1-USAGE-06", needs="notice")
 async def notices_are_sent(stage: AgentStage) -> None:
-    """With and without a client that takes notices."""
+    """Notices, with and without a client that accepts them."""
     await prompted(stage, "notice")
     await without(stage, "notice", "V1-USAGE-05")
 
 
 @check("V1-USAGE-09", "V1-USAGE-10", "V1-USAGE-11", "V1-USAGE-15", needs="compaction")
 async def compactions_are_told(stage: AgentStage) -> None:
-    """With and without a client that takes compactions."""
+    """Compactions, with and without a client that accepts them."""
     await prompted(stage, "compaction")
     await judge_ends(stage)
     await without(stage, "compaction", "V1-USAGE-09")
 
 
 async def judge_ends(stage: AgentStage) -> None:
-    """What was begun to be compacted ends, also behind its turn."""
+    """A compaction that has begun also ends, even after its turn."""
     talk = stage.talk
 
     def open_ones() -> set[str]:
@@ -156,14 +156,14 @@ async def notices_are_not_replayed(stage: AgentStage) -> None:
 
 
 async def prompted(stage: AgentStage, purpose: str) -> None:
-    """One turn with the prompt for this purpose."""
+    """Run one turn with the prompt for this purpose."""
     talk = stage.talk
     session = await talk.session()
     await talk.say(session, stage.scenario.prompt(purpose))
 
 
 async def without(stage: AgentStage, purpose: str, rule: str) -> None:
-    """The same with a client that has nothing; the monitors see what is sent."""
+    """Run the turn with a client that offers nothing; the monitors judge the messages."""
     talk = await stage.another()
     await talk.initialize(clientCapabilities={})
     session = str((await talk.new_session())["sessionId"])

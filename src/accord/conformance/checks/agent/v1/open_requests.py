@@ -1,4 +1,4 @@
-"""Checks of how many requests an agent holds open: as many as it likes, up to a limit."""
+"""Checks of the number of requests that an agent holds open, which must have a limit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
     since, sent, _ = await asked_to_edit(stage, first)
     others = [str(one) for one in await more_sessions(talk, sessions - 1)]
     names = [sent, *[await talk.send_prompt(one, edit) for one in others]]
-    # What is not worked on yet stands in the line, too.
+    # Prompts that wait count too.
     await comes_true(talk, lambda: len(talk.peer.received(ASKING)) >= sessions)
     for one in (first, *others):
         names += await talk.peer.ask_at_once("session/prompt", [asking(one, say)] * held)

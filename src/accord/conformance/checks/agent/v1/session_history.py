@@ -1,4 +1,4 @@
-"""Checks of what a v1 agent keeps: load, resume, list, close, delete."""
+"""Checks of a v1 agent's stored sessions: load, resume, list, close, delete."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from accord.conformance.frames.error_codes import NOT_FOUND
 from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, as_json
 
 PAGE_MAX = 100
-# How long parts of an answer are waited for that come too late.
+# How long to wait for parts of an answer that are late.
 LATE_SECONDS = 1.0
-# How old sessions are taken up, and the capability for it.
+# The methods that reopen sessions, and their capabilities.
 TAKING_UP = (("session/load", "loadSession"), ("session/resume", "sessionCapabilities.resume"))
 
 
 def said_in(
     talk: Talk, since: int, until: int | None = None, *, by: tuple[str, ...] = ("user", "agent")
 ) -> str:
-    """The text of both sides' messages in the updates of a stretch, or of one side's."""
+    """Return the text of both sides' messages in a range of updates, or of one side's."""
     kinds = tuple(f"{one}_message_chunk" for one in by)
     texts: list[str] = []
     for frame in talk.peer.frames[since:until]:
@@ -45,7 +45,7 @@ def said_in(
 
 
 async def two_turns(stage: AgentStage, *more: str) -> tuple[str, list[str]]:
-    """A session with two turns; its id and what both sides said, in their order.
+    """Run a session with two turns; return its id and the messages of both sides in order.
 
     Turns for `more` purposes follow, as far as they work.
     """
@@ -68,12 +68,12 @@ async def two_turns(stage: AgentStage, *more: str) -> tuple[str, list[str]]:
 
 
 def old(stage: AgentStage, session: str) -> dict[str, Any]:
-    """The params that take up an old session."""
+    """Return the params that reopen a session."""
     return {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
 
 
 def holds_in_order(text: str, parts: Sequence[str]) -> bool:
-    """Whether a text has these parts in their order, whatever stands around them.
+    """Whether a text has these parts in this order, among other text.
 
     Agents add reminders to what a user said, and break lines as they like.
     """
@@ -114,7 +114,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     await talk.peer.settled()
     await talk.peer.quiet()
     late = said_in(talk, until)
-    # What the agent says of itself when it is loaded is not history.
+    # Messages of the agent that are new at a load are not history.
     told = [one for one in said if one.strip()]
     again = bool(late.strip()) and (
         holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
@@ -133,7 +133,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
 
 
 async def _answers_late(stage: AgentStage) -> bool:
-    """Whether parts of an answer follow the result of its turn, so that no order can be told."""
+    """Whether parts of an answer follow the result of its turn, so that the order is unknown."""
     talk = stage.talk
     session = str((await talk.new_session())["sessionId"])
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
@@ -144,7 +144,7 @@ async def _answers_late(stage: AgentStage) -> bool:
 
 
 def is_history(update: Message, lived: Sequence[Message], replay: Sequence[Message]) -> bool:
-    """Whether an update behind a replay tells once more of a call, a thought or a plan.
+    """Whether an update after a replay repeats a call, a thought or a plan.
 
     A plan that was replayed may be told again: it is what the session is at.
     """
@@ -163,11 +163,11 @@ def is_history(update: Message, lived: Sequence[Message], replay: Sequence[Messa
 
 
 class NeverTakenUp(NotReady):
-    """The request that takes up an old session was not answered."""
+    """The request that reopens a session was not answered."""
 
 
 async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
-    """The agent in which an old session can be taken up: a new process, if it kept the session.
+    """Return the agent that reopens a session: a new process, if it has stored the session.
 
     No rule demands that sessions outlive the process; where they do not, it is the old one.
 
@@ -199,7 +199,7 @@ async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
 
 
 def is_open(talk: Talk, session: str) -> bool:
-    """Whether this process has the session and was not told to close it."""
+    """Whether this process has the session and was not asked to close it."""
     named = [
         frame.method
         for frame in talk.peer.frames
@@ -209,7 +209,7 @@ def is_open(talk: Talk, session: str) -> bool:
 
 
 async def stopped(talk: Talk) -> None:
-    """End this process, so that what it knows it has kept."""
+    """End this process, so that a new one knows only what was stored."""
     await talk.program.close_input()
     await talk.program.ended(3)
 
@@ -251,7 +251,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
 
 @check("V1-TOOL-02", needs="tool")
 async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
-    """A process that counts from one again gives an old id to a new call."""
+    """A new process must not reuse ids of earlier calls."""
     talk = stage.talk
     session = await talk.session()
     if not talk.can("loadSession"):
@@ -273,7 +273,7 @@ async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
 
 
 def made_calls(talk: Talk, session: str, since: int) -> set[Any]:
-    """The ids of the tool calls that a session has made from there on."""
+    """Return the ids of a session's tool calls from a frame on."""
     told = talk.updates(since=since, kind="tool_call", session=session)
     return {one.get("toolCallId") for one in told}
 
@@ -310,7 +310,7 @@ async def old_roots_are_not_restored(stage: AgentStage) -> None:
 
 
 async def _reads(stage: AgentStage, session: str, path: Path, text: str) -> bool:
-    """Whether the agent reads this file with this text, or asks the client to, unpermitted."""
+    """Whether the agent reads this file, or asks the client for it, without permission."""
     talk = stage.talk
     prompt = stage.scenario.prompt("read")
     if prompt is None:
@@ -371,19 +371,19 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     for cursor in ("accord-check-no-cursor", "zzz", 5):
         error = await talk.error_of("session/list", {"cursor": cursor})
         stage.judge.judge("V1-CLOSE-08", bool(error), "an invalid cursor is accepted", sent=cursor)
-    # A session that nothing was said in yet, which the list may leave out.
+    # A session without a message, which the list may leave out.
     fresh = await talk.session()
     await talk.ask("session/list", {})
     answer = await talk.answered(fresh, stage.scenario.prompt("say"))
     session, _ = await two_turns(stage)
-    # That a plain prompt works at all is shown by the two turns.
+    # The two turns show that a plain prompt works.
     said = "a new session cannot be prompted after a list"
     stage.judge.judge("V1-CLOSE-13", "result" in answer, said, came=answer)
     before, after = await listed(talk), await listed(talk)
     stage.judge.passed("V1-CLOSE-11")
     ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
     stage.judge.judge("V1-CLOSE-13", ok, "listing twice differs", came=[before, after])
-    # While a turn is going on, if it lasts long enough.
+    # During a turn, if it lasts long enough.
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     await talk.peer.call("session/list", {}, timeout=talk.seconds)
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
@@ -415,7 +415,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
     if reason != "cancelled" and await is_short(talk, sent, stopped):
         raise TooLate(OVER)
     if reason != "cancelled":
-        # That a cancelled turn ends cancelled at all is checked elsewhere.
+        # Another check judges whether a cancelled turn ends cancelled.
         other = await ended_by_cancel(stage)
         if (other.get("result") or {}).get("stopReason") != "cancelled":
             raise NotReady("a cancelled turn does not end cancelled, listed or not")
@@ -424,7 +424,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
 
 
 def unused(stage: AgentStage) -> str:
-    """A folder that is there and that no session has."""
+    """Return an existing folder without sessions."""
     folder = stage.root / "nobody-worked-here"
     folder.mkdir(exist_ok=True)
     return str(folder)

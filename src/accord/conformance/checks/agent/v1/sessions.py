@@ -23,17 +23,17 @@ from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as
 SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
 CLOSING = "sessionCapabilities.close"
-# How long sessions are made for a check that wants many; one that is slow makes fewer.
+# How long to create sessions for a check that wants many; a slow agent makes fewer.
 MAKING_SECONDS = 20.0
-# What is in the files of another root, and the name of one that the session's folder has not.
+# The content of the files of another root, and the name of one that only it has.
 OTHERS = "of the other root\n"
 ONLY_THERE = "elsewhere.txt"
-# A line of what a command printed that is the name of a folder.
+# A line of a command's output that is the name of a folder.
 FOLDER = re.compile(r"^(/[^\s`'\"]*)\r?$", re.MULTILINE)
 
 
 async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
-    """All sessions, page by page, at most a hundred pages."""
+    """Return all sessions, from at most a hundred pages."""
     found: list[dict[str, Any]] = []
     params: dict[str, Any] = dict(filters)
     for _ in range(100):
@@ -47,7 +47,7 @@ async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
 
 
 async def more_sessions(talk: Talk, count: int) -> list[Any]:
-    """The ids of this many new sessions, or of as many as are made within a bound."""
+    """Create this many sessions, or as many as a time limit allows, and return their ids."""
     ids: list[Any] = []
     with anyio.move_on_after(MAKING_SECONDS):
         while len(ids) < count:
@@ -62,7 +62,7 @@ async def session_ids_differ(stage: AgentStage) -> None:
     ids = [(await talk.new_session()).get("sessionId") for _ in range(2)]
     ids += await more_sessions(talk, SESSIONS - len(ids))
     if talk.can("loadSession"):
-        # What is loaded by its id must not be mixed up with what another process made.
+        # A session that is loaded by its id must differ from those of other processes.
         other = await stage.another()
         await other.initialize()
         ids.append((await other.new_session()).get("sessionId"))
@@ -116,7 +116,7 @@ async def work_is_done_in_the_folder_of_the_session(stage: AgentStage) -> None:
         session = str((await talk.new_session(cwd=str(folder)))["sessionId"])
         talk.host.folders[session] = folder
         sessions.append((session, folder))
-    # The second one first: what the first did last is not what it does.
+    # The second one first, so that the folder of the last session is not used by chance.
     for session, folder in reversed(sessions):
         if not await _works_in(stage, session, folder):
             return
@@ -142,12 +142,12 @@ async def _works_in(stage: AgentStage, session: str, folder: Path) -> bool:
 
 
 def folders_in(texts: list[str]) -> list[str]:
-    """The lines that are names of folders."""
+    """Return the lines that are names of folders."""
     return [one for text in texts for one in FOLDER.findall(text) if os.path.isdir(one)]
 
 
 def texts_of_calls(talk: Talk, since: int) -> list[str]:
-    """The text in what tool calls show."""
+    """Return the text in the content of tool calls."""
     found: list[str] = []
     for update in tool_calls(talk, since):
         content = update.get("content")
@@ -188,7 +188,7 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
 
 
 async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool) -> bool:
-    """Whether the file in cwd is read; where it is not, judge by a session without other roots."""
+    """Judge whether the file in cwd is read; if not, compare a session without other roots."""
     talk = stage.talk
     if await _is_read(stage, session):
         stage.judge.passed("V1-SESS-05")
@@ -210,7 +210,7 @@ async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool)
 
 
 async def _reads_through_links(stage: AgentStage, other: Path | None) -> None:
-    """A folder that is named through a link is the session's folder all the same."""
+    """A folder that is named through a link is still the session's folder."""
     talk = stage.talk
     asked = len(talk.peer.received("session/request_permission"))
     links = {"linked": talk.folder} | ({"linked-other": other} if other is not None else {})
@@ -220,7 +220,7 @@ async def _reads_through_links(stage: AgentStage, other: Path | None) -> None:
     more = {"additionalDirectories": roots} if roots else {}
     made = await talk.new_session(cwd=str(stage.root / "linked"), **more)
     session = str(made["sessionId"])
-    # Once more where it is not read: a model may do something else.
+    # Try again if the file is not read: a model may do something else.
     read = await _is_read(stage, session) or await _is_read(stage, session)
     asks = len(talk.peer.received("session/request_permission")) > asked == 0
     said = "permission is asked for a file" if asks else "a file is not read"
@@ -259,7 +259,7 @@ async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
     try:
         await talk.prompt(session, prompt)
     except Refused:
-        # A prompt that fails for it has found nothing.
+        # A prompt that fails because of it has not found the file.
         pass
     except NotReady:
         raise
@@ -278,7 +278,7 @@ def _has_read(talk: Talk, path: Path, since: int, before: int) -> bool:
 
 
 async def _reads_in_root_again(stage: AgentStage, session: str, method: str, other: Path) -> None:
-    """The same when the session is taken up with its roots, where it can be while it is open."""
+    """Read again after the session is reopened with its roots, if that is possible."""
     talk = stage.talk
     if talk.can("sessionCapabilities.close"):
         await talk.prepare("session/close", {"sessionId": session})
@@ -296,17 +296,17 @@ async def _reads_in_root(stage: AgentStage, session: str, path: Path, *, after: 
     prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", str(path))
     await talk.say(session, prompt)
     read = _has_read(talk, path, since, before)
-    # One that asks for every reading does not ask about the root.
+    # An agent that requests permission for every reading does so here too.
     asks = len(talk.peer.received("session/request_permission")) > asked == 0
     refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
     if after and not read and stage.judge.found["V1-SESS-12"].verdict == "pass":
-        # It was read before: once more, since a model may do something else.
+        # The file was read before: try again, since a model may do something else.
         await talk.say(session, prompt)
         read = _has_read(talk, path, since, before)
     elif (
         refuses and not asks and stage.scenario.tries and await _is_read(stage, session, whole=True)
     ):
-        # It reads such names elsewhere: once more, since a model may do something else.
+        # It reads such names elsewhere: try again, since a model may do something else.
         await talk.say(session, prompt)
         read = _has_read(talk, path, since, before)
     elif refuses and not asks:
@@ -360,7 +360,7 @@ async def nothing_is_written_outside_unasked(stage: AgentStage) -> None:
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
     prompt, outside = stage.scenario.prompt("outside") or "", stage.root / "outside.txt"
-    # The name of the second begins as that of the folder does.
+    # The name of the second begins with that of the folder.
     beside = stage.root / f"{talk.folder.name}-outside.txt"
     for name in ("../outside.txt", str(outside), str(beside)):
         await talk.say(session, prompt.replace("../outside.txt", name))
@@ -387,19 +387,19 @@ async def system_prompts_that_cannot_be_applied_fail(stage: AgentStage) -> None:
 
 
 def asked_of(log: Path) -> list[dict[str, Any]]:
-    """What the recording MCP server was asked so far."""
+    """Return the requests that the recording MCP server got so far."""
     if not log.exists():
         return []
     return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
 
 
 async def wait_for_server(talk: Talk, log: Path, method: str) -> bool:
-    """Whether the server is asked this within a bound."""
+    """Whether the server gets this request within a time limit."""
     return await comes_true(talk, lambda: any(one.get("method") == method for one in asked_of(log)))
 
 
 async def comes_true(talk: Talk, seen: Callable[[], bool], *, seconds: float | None = None) -> bool:
-    """Whether something that other programs do is seen within a bound."""
+    """Whether a condition that other programs fulfil holds within a time limit."""
     with anyio.move_on_after(talk.peer.patience if seconds is None else seconds):
         while not seen():  # noqa: ASYNC110 - nothing here is told when it happens
             await anyio.sleep(0.05)
@@ -407,7 +407,7 @@ async def comes_true(talk: Talk, seen: Callable[[], bool], *, seconds: float | N
 
 
 async def has_use_for_servers(stage: AgentStage, session: str) -> bool:
-    """Whether an agent that was asked to use a server would: one without tools has no use for it.
+    """Whether an agent can use a server: one without tools cannot.
 
     It is one with tools where it calls one of its own in the same session.
     """
@@ -420,7 +420,7 @@ async def has_use_for_servers(stage: AgentStage, session: str) -> bool:
 
 
 def prompted_for_servers(stage: AgentStage) -> str:
-    """What to add where a server was not used: whether the agent was asked to use it."""
+    """Return the end of the finding for an unused server: whether a prompt asked for it."""
     if stage.scenario.prompt("mcp") is None:
         return ": the scenario has no prompt for 'mcp'"
     return " after the prompt for 'mcp'; a prompt of your own may work better"
@@ -452,11 +452,11 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
 
 
 async def judge_servers_again(stage: AgentStage, method: str, session: str, rule: str) -> None:
-    """A server is connected also when an old session is opened with it."""
+    """A server is also connected when a session is reopened with it."""
     talk = stage.talk
     if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
         await talk.peer.call("session/close", {"sessionId": session})
-    # A session that cannot be closed may keep its servers: this one is new to it.
+    # A session that cannot be closed may keep its servers: this one is new.
     server, log = stage.mcp_server(f"accord-check-{method.rpartition('/')[2]}")
     params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": [server]}
     answer = await talk.call(method, params, timeout=talk.seconds)
@@ -474,7 +474,7 @@ async def judge_servers_again(stage: AgentStage, method: str, session: str, rule
 
 @check("V1-MCP-06")
 async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
-    """Relative commands that can be started, by the search path and in the session's folder."""
+    """Relative commands that could be started: on the search path, and in the session's folder."""
     server, log = stage.mcp_server("accord-check-odd")
     words = " ".join(shlex.quote(one) for one in (server["command"], *server["args"]))
     for path in (stage.programs / "accord-check-bare", stage.folder / "accord-check-here"):
@@ -490,7 +490,7 @@ async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
 
 
 async def judge_relative_server(stage: AgentStage, server: Message, log: Path) -> None:
-    """A relative command is refused, or something is said about it.
+    """A relative command is refused or reported.
 
     A message about the server's use does not count: a warning has to name the command, or to
     come before the server can be used.
@@ -536,7 +536,7 @@ async def dead_servers_are_reported(stage: AgentStage) -> None:
 
 
 async def judge_odd_server(stage: AgentStage, rule: str, server: Message, said: str) -> None:
-    """A server that cannot be started fails the session, or the agent says something about it."""
+    """A server that cannot be started fails the session or is reported."""
     talk = stage.talk
     params = {"cwd": str(talk.folder), "mcpServers": [server]}
     answer = await talk.peer.call("session/new", params, timeout=talk.seconds)

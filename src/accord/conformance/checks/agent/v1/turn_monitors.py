@@ -1,4 +1,4 @@
-"""What the course of a turn shows in any run of a v1 agent: order, tool calls, terminals, forms."""
+"""Monitors of a v1 agent's turns: order, tool calls, terminals, forms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORK = frozenset(
     }
 )  # fmt: skip
 FINAL = frozenset({"completed", "failed"})
-# What a field asks for stands at the end of its name: a limit of tokens is not a token.
+# The end of a field's name says what it is: a limit of tokens is not a token.
 STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 SECRETS = re.compile(
     r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access|secret|ssh) ?keys?|"
@@ -41,9 +41,9 @@ IN_URL = re.compile(
 
 @monitor("V1-PROMPT-09")
 def updates_come_before_the_result(frames: Sequence[Frame], judge: Findings) -> None:
-    """Nothing of a turn follows its result, unless something else of its session goes on."""
+    """No update of a turn follows its result, unless other work of its session continues."""
     asked: dict[str, str] = {}
-    # Sessions whose last turn has ended, and nothing was asked of them since.
+    # Sessions whose last turn has ended, without a request since then.
     over: set[str] = set()
     for frame in frames:
         key, session = repr(frame.object.get("id")), str(frame.params.get("sessionId"))
@@ -91,7 +91,7 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
             ok = update["sessionUpdate"] == "tool_call" and bool(update.get("title"))
             judge.judge("V1-TOOL-01", ok, "a call is not reported by tool_call first", came=frame)
             judge.passed("V1-TOOL-02")
-        # To report a call again that is not over is to report the same one.
+        # Reporting an open call again reports the same call.
         elif update["sessionUpdate"] == "tool_call" and (
             known.get("status") in FINAL or turns[key] != turn
         ):
@@ -116,7 +116,7 @@ def _later(known: dict[str, Any], update: dict[str, Any], frame: Frame, judge: F
 
 
 def _replays(frames: Sequence[Frame]) -> list[tuple[int, int]]:
-    """Where history is told again: from a request until its session is asked for anything else.
+    """Find replays: from a request until the next request for its session.
 
     That nothing of it follows the answer is a rule of its own.
     """
@@ -165,7 +165,7 @@ def allowed_calls_run(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _allows(request: Frame, answer: Frame) -> bool:
-    """Whether the option that was chosen is of a kind that allows."""
+    """Whether the chosen option allows the call."""
     chosen = queries.at(answer.object, "result.outcome.optionId")
     options = request.params.get("options")
     kinds = [
@@ -179,7 +179,7 @@ def _allows(request: Frame, answer: Frame) -> bool:
 def _judge_allowed(
     statuses: dict[tuple[str, str], list[str]], session: str, judge: Findings
 ) -> None:
-    """At the end of a turn: what became of the calls that were allowed in it."""
+    """At the end of a turn, judge the calls that were allowed in it."""
     for key in [one for one in statuses if one[0] == session]:
         found = statuses.pop(key)
         ok = "in_progress" in found[:1] and bool(FINAL & set(found[-1:]))
@@ -235,7 +235,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
         judge.judge("V1-TOOL-09", ok, said, came=frames[shown[name]])
     if made and len(released.keys() & made.keys()) == len(made):
         judge.passed("V1-TERM-07")
-    # A turn that came and went afterwards: what was not released by then never will be.
+    # After a later turn: a terminal that is still not released never will be.
     turns = _later_turns(frames)
     left = [one for one, at in made.items() if one not in released and at < max(turns, default=0)]
     if left:
@@ -243,7 +243,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _later_turns(frames: Sequence[Frame]) -> list[int]:
-    """Where prompts stand that were sent while no other was open, and that were answered."""
+    """Find answered prompts that were sent while no other was open."""
     turns = [(first, last) for first, last, _, _ in queries.answers(frames, "session/prompt")]
     asked = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
     ends = dict(turns)
@@ -254,7 +254,7 @@ def _later_turns(frames: Sequence[Frame]) -> list[int]:
 
 
 def _shown(frame: Frame) -> list[str]:
-    """The terminals that a tool call has in this frame of the agent's."""
+    """Return the terminals that a tool call shows in this frame."""
     holder = frame.params.get("toolCall") or frame.params.get("update")
     content = queries.at(holder, "content") if not frame.sent else None
     return [
@@ -273,13 +273,13 @@ def questions(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
-    """Forms and URLs that an agent asks with; the same in v2."""
+    """Judge forms and URLs of an agent; the same in v2."""
     known: set[str] = set()
     open_ids: set[str] = set()
     asked: dict[str, str] = {}
     for frame in frames:
         if frame.sent:
-            # What was not accepted is not open any more.
+            # A URL that was not accepted is not open any more.
             name = asked.pop(repr(frame.object.get("id")), "") if frame.is_response else ""
             if queries.at(frame.object, "result.action") != "accept":
                 open_ids.discard(name)
@@ -315,7 +315,7 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _own_types(schema: Any) -> list[str]:
-    """The types of fields that are neither the protocol's nor marked as somebody's own."""
+    """Return the types of fields that are neither in the protocol nor marked as custom."""
     fields = queries.at(schema, "properties")
     kinds = [queries.at(one, "type") for one in fields.values()] if isinstance(fields, dict) else []
     odd = [one for one in kinds if isinstance(one, str) and one not in FIELD_TYPES]
@@ -323,7 +323,7 @@ def _own_types(schema: Any) -> list[str]:
 
 
 def _secrets(schema: Any) -> list[str]:
-    """The fields of a form whose names, as they are written or shown, are those of secrets."""
+    """Return the fields of a form whose names or titles are those of secrets."""
     fields = queries.at(schema, "properties")
     found: list[str] = []
     for name, field in fields.items() if isinstance(fields, dict) else ():
@@ -356,7 +356,7 @@ def _url(frame: Frame, judge: Findings) -> None:
 
 @monitor("V1-PROMPT-06", "V1-CANCEL-05")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every prompt is answered, whatever it asks for and whether it is cancelled, with a reason."""
+    """Every prompt is answered with a stop reason, also a cancelled one."""
     for _, _, frame, result in queries.answers(frames, "session/prompt"):
         reason = result.get("stopReason")
         said = f"the turn ends with the reason {as_json(reason)}"

@@ -44,9 +44,9 @@ CANCEL_SECONDS_MAX = 10.0
 # On a busy machine everything takes longer: this many times the time of an answer is added.
 SLOWNESS = 20
 CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-CAP-05")
-# A turn that goes on unchanged for this long was not cancelled at all.
+# A turn that continues unchanged for this long was not cancelled.
 UNHEARD_SECONDS = 3.0
-# How long nothing of a turn may follow its result.
+# How long to watch for updates after the result of a turn.
 LATE_SECONDS = 2.0
 READING = "fs/read_text_file"
 # A text of this many characters is long enough to be streamed.
@@ -68,13 +68,13 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     said = "a prompt with a link is refused"
     stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
     if stage.scenario.tries:
-        # One that knows its author's prompts only need not know this one.
+        # An agent that knows only its author's prompts need not know this one.
         more = {"mimeType": "text/plain", "size": 10, "title": "Notes", "description": "mine"}
         params = {"sessionId": session, "prompt": [link | more]}
         answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
         said = "a prompt with nothing but a link is refused"
         stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
-    # What belongs to the turn has to be here already.
+    # All updates of the turn must have arrived already.
     await talk.peer.quiet(LATE_SECONDS)
 
 
@@ -90,7 +90,7 @@ async def images_are_taken_where_advertised(stage: AgentStage) -> None:
 async def prompted_with_image(
     stage: AgentStage, capability: str, rule: str
 ) -> tuple[str, int, Message] | None:
-    """Send an image where images are advertised, and judge by the rule whether it is taken.
+    """Send an image if images are advertised, and judge whether it is accepted.
 
     Returns the session, where the turn begins, and the answer; None where it was not taken.
     """
@@ -99,7 +99,7 @@ async def prompted_with_image(
     if not talk.can(capability):
         stage.judge.skip_open("the agent does not accept images")
         return None
-    # What is refused without an image too says nothing about images.
+    # A prompt that is also refused without an image shows nothing about images.
     await talk.say(session, stage.scenario.prompt("say"))
     since = len(talk.peer.frames)
     text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
@@ -164,7 +164,7 @@ async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
 async def cancelled(
     talk: Talk, stage: AgentStage, sent: Any, limit: float, *, waited: bool = False
 ) -> None:
-    """Judge the end of a turn that was just cancelled, which is to come within this limit.
+    """Judge the end of a turn that was just cancelled, which must come within this limit.
 
     One that `waited` for its client was not over when it was cancelled.
 
@@ -198,7 +198,7 @@ async def cancelled(
 
 
 async def patience_for_cancels(talk: Talk) -> float:
-    """How fast a cancel has to work: the limit, and more where every answer is slow."""
+    """Return the time limit of a cancel, which is longer if every answer is slow."""
     began = time.monotonic()
     await talk.peer.settled()
     slower = SLOWNESS * (time.monotonic() - began)
@@ -256,7 +256,7 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
 
 @check(*CANCELS, "V1-GEN-11", needs="read")
 async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
-    """The client has a file for the agent when the turn is cancelled already, and then none."""
+    """The client sends a file after the turn was cancelled, and then an error."""
     talk = stage.talk
     session = await talk.session()
     limit = await patience_for_cancels(talk)
@@ -298,7 +298,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
         try:
             await end_by_cancel(talk, session, sent)
         except NotReady as error:
-            # Where a cancel works otherwise, the prompt was lost when it was withdrawn.
+            # If a cancel works otherwise, the prompt was lost when its request was cancelled.
             await ended_by_cancel(stage)
             stage.judge.failed("V1-CREQ-02", f"a withdrawn prompt has no answer: {error}")
             return
@@ -347,7 +347,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
 
 @check("V1-PERM-06", "V1-TOOL-03", needs="copy")
 async def commands_wait_for_permission(stage: AgentStage) -> None:
-    """Rejected a command does nothing; allowed it runs, and the monitors see how."""
+    """A rejected command does not run; an allowed one does, which the monitors judge."""
     talk = stage.talk
     session = await talk.session()
     copied = talk.folder / "copied.txt"
@@ -420,7 +420,7 @@ async def answers_to_forms_are_taken(stage: AgentStage) -> None:
 
 
 async def forms_are_handled(stage: AgentStage) -> None:
-    """Decline, cancel, failure and an accepted form all end in a turn that ends."""
+    """After decline, cancel, failure and an accepted form the turn ends."""
     talk = stage.talk
     session = await talk.session()
     failing = always(Reply.refused(-32603, "the form could not be shown"))
@@ -432,7 +432,7 @@ async def forms_are_handled(stage: AgentStage) -> None:
 
 
 async def prompt_with_form(stage: AgentStage, session: str) -> None:
-    """Send the prompt that makes the agent ask by a form, and wait for the end of its turn.
+    """Send the prompt that leads to a form, and wait for the end of its turn.
 
     Raises:
         NotReady: the agent asked nothing.
@@ -442,7 +442,7 @@ async def prompt_with_form(stage: AgentStage, session: str) -> None:
     try:
         await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
     except Refused:
-        # To fail the prompt is to handle it too; to hang is not.
+        # Failing the prompt is a valid reaction; hanging is not.
         pass
     except Unanswered:
         if talk.peer.received("elicitation/create"):
@@ -453,7 +453,7 @@ async def prompt_with_form(stage: AgentStage, session: str) -> None:
 
 
 async def _judge_consent(stage: AgentStage) -> None:
-    """What was declined or cancelled is not done as if it was accepted.
+    """A declined or cancelled form must not have the effect of an accepted one.
 
     It shows where a form asks for nothing but yes or no, and the work depends on that.
     """
@@ -469,7 +469,7 @@ async def _judge_consent(stage: AgentStage) -> None:
 
 
 async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] | None:
-    """The calls that changed something in a turn with this answer; None where nothing tells."""
+    """Return the calls that changed something in a turn with this answer; None if unknown."""
     stage.restore_files()
     talk = await stage.another()
     asked: list[Message] = []

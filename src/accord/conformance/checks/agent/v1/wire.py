@@ -26,7 +26,7 @@ from accord.conformance.frames.raw_peer import (
 )
 
 DEEP = 10_000
-# Metadata of somebody else's, of any shape.
+# Foreign metadata, of any type.
 FOREIGN_META: Message = {"accord.check/odd": [None, {"a": 1}], "accord.check": 5}
 IN_ARRAY: Message = {"jsonrpc": "2.0", "id": "in-an-array", "method": "_accord_check/none"}
 NOTE_IN_ARRAY: Message = {"jsonrpc": "2.0", "method": "_accord_check/note"}
@@ -44,7 +44,7 @@ WHOLE_BLOCKS: tuple[Message, ...] = (
     {"type": "resource_link", "uri": "file:///accord-check.txt", "name": "accord-check.txt"},
     {"type": "resource", "resource": {"uri": "file:///accord-check.txt", "text": "hello"}},
 )
-# The requests that open a session that there is, and the capability for each.
+# The requests that open an existing session, and the capability for each.
 OPENED_AGAIN = (
     ("session/load", "loadSession"),
     ("session/resume", "sessionCapabilities.resume"),
@@ -53,19 +53,19 @@ OPENED_AGAIN = (
 
 
 async def alive(talk: Talk) -> bool:
-    """Whether the agent still answers; that it answers nothing raises."""
+    """Whether the agent still answers; raise if it does not."""
     await talk.peer.probe()
     return True
 
 
-# The rule about codes: where another one says only that something is refused, the code is advice.
+# The rule about codes: if another rule demands only a refusal, the code is advice.
 CODES = "V1-EXT-07"
 
 
 def judge_refusal(
     stage: AgentStage, rule: str, error: ErrorOf, said: str, *, sent: Any = ""
 ) -> bool:
-    """Judge that bad params were refused, and as advice with which code."""
+    """Judge that bad params were refused, and with which code, as advice."""
     ok = stage.judge.judge(rule, bool(error), said, sent=sent, came=error)
     if ok:
         code = error.get("code")
@@ -99,7 +99,7 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
 
 
 async def judge_ids_of_results(stage: AgentStage) -> None:
-    """Answers that are results have the ids of their requests too, also when they come late."""
+    """Results have the ids of their requests too, also late ones."""
     talk = stage.talk
     session = str((await talk.new_session())["sessionId"])
     for request_id in ("accord-check-prompt", "8"):
@@ -113,7 +113,7 @@ async def judge_ids_of_results(stage: AgentStage) -> None:
 
 
 async def judge_unknown_method(stage: AgentStage) -> None:
-    """A request of somebody else's extension gets -32601; where it gets nothing, it fails too."""
+    """A request of a foreign extension gets -32601; no answer fails the rule too."""
     try:
         answer = await stage.talk.peer.call("_accord_check/none", {})
     except Unanswered as error:
@@ -151,7 +151,7 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
 
 
 def need_still_running(stage: AgentStage, rule: str, sent: Message) -> None:
-    """A notification must not end the agent; that a cancel works is checked elsewhere.
+    """A notification must not end the agent; another check judges whether a cancel works.
 
     Raises:
         NotReady: it has ended.
@@ -165,7 +165,7 @@ def need_still_running(stage: AgentStage, rule: str, sent: Message) -> None:
 
 
 async def judge_late_answers(stage: AgentStage) -> None:
-    """After notifications: nothing answers them later either, and requests are answered."""
+    """Notifications get no late answers, and requests after them are answered."""
     talk = stage.talk
     came = [one for one in await talk.peer.quiet() if one.is_response]
     stage.judge.judge("V1-GEN-04", not came, "a notification was answered", came=came)
@@ -181,7 +181,7 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
         since = len(talk.peer.frames)
         await talk.peer.send(array)
         await talk.peer.expect(lambda one: one.method is None, "an answer to an array", since=since)
-        # What the agent tells at the same time is not an answer.
+        # Other messages of the agent are not answers.
         await talk.peer.settled()
         came = answers_to_array(talk.peer.frames[since:])
         ok = [null_error(one) for one in came] == [INVALID_REQUEST]
@@ -193,8 +193,8 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
 
 
 def answers_to_array(frames: Sequence[Frame]) -> list[Frame]:
-    """What came back for an array: arrays, and answers that are not to the questions after it."""
-    # That ids keep their type is another rule's matter.
+    """Return the answers to an array: arrays, and answers to none of the later requests."""
+    # Another rule judges whether ids keep their type.
     asked = [str(one.object["id"]) for one in frames if one.sent and one.is_request]
     return [
         one
@@ -205,7 +205,7 @@ def answers_to_array(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def null_error(frame: Frame) -> Any:
-    """The code of an error whose id is null."""
+    """Return the code of an error whose id is null."""
     if "id" not in frame.object or frame.object["id"] is not None:
         return None
     error = frame.object.get("error")
@@ -214,7 +214,7 @@ def null_error(frame: Frame) -> Any:
 
 @check("V1-GEN-10", "V1-EXT-02")
 async def unknown_keys_are_no_trouble(stage: AgentStage) -> None:
-    """The same conversation with keys and with metadata that nobody knows."""
+    """The same conversation with unknown keys and metadata."""
     session = await stage.talk.session()
     await stage.talk.say(session, said_plainly(stage))
     for rule, what, more in (
@@ -237,7 +237,7 @@ async def unknown_keys_are_no_trouble(stage: AgentStage) -> None:
 
 
 def said_plainly(stage: AgentStage) -> str:
-    """The prompt that asks for a few words."""
+    """Return the prompt that asks for a short answer."""
     return stage.scenario.prompt("say") or ""
 
 
@@ -276,7 +276,7 @@ async def malformed_optional_values_count_as_absent(stage: AgentStage) -> None:
 @check("V1-GEN-06", "V1-GEN-13", "V1-SESS-08", "V1-SESS-03", CODES)
 async def bad_params_of_a_session_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
-    # An agent that cannot make sessions refuses the good as well as the bad.
+    # An agent that cannot create sessions also refuses valid params.
     session = await talk.session()
     folder = str(talk.folder)
     server = stage.mcp_server()[0]
@@ -309,7 +309,7 @@ async def bad_params_of_a_session_are_refused(stage: AgentStage) -> None:
 
 
 async def _judge_bad_blocks(stage: AgentStage, session: str) -> None:
-    """A malformed block is not dropped from a prompt, wherever the good one stands."""
+    """A malformed block is not dropped from a prompt, before or after a valid one."""
     good = {"type": "text", "text": said_plainly(stage)}
     for bad in (*malformed_blocks(), 5):
         params = {"sessionId": session, "prompt": [good, bad]}
@@ -320,7 +320,7 @@ async def _judge_bad_blocks(stage: AgentStage, session: str) -> None:
 
 
 def malformed_blocks() -> list[Message]:
-    """A content block of each known type for each member that it must have, without it."""
+    """Return a block of each known type without each of its required members."""
     return [
         {key: value for key, value in block.items() if key != left_out}
         for block in WHOLE_BLOCKS
@@ -355,7 +355,7 @@ async def bad_lines_do_not_end_the_connection(stage: AgentStage) -> None:
 
 
 async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
-    """One error for the first bad line after a good frame, none for the next, and no end."""
+    """The first bad line after a good frame gets an error, further ones get none."""
     talk = stage.talk
     await talk.initialize()
     for raw, code in ((b"xx\n" * 50, -32700), (b"\xff\xfe\n", -32700), (b"5\n", INVALID_REQUEST)):
@@ -433,7 +433,7 @@ async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
         raise NotReady(f"prompts that have to wait do not work: {error}") from None
     refused = [one for one in answers if "error" in one]
     if refused:
-        # The official documents leave it open: it is Accord's decision, and so advice.
+        # The official documents leave it open: the rule is Accord's decision, and so advice.
         said = "a prompt is refused while another one runs, instead of waiting"
         stage.judge.failed("LIM-04", said, came=refused[0])
         return
@@ -444,12 +444,12 @@ async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
 
 
 def asking(session: str, text: str) -> Message:
-    """The params of a prompt."""
+    """Return the params of a prompt."""
     return {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
 
 
 async def behind_a_question(stage: AgentStage, session: str, words: Sequence[str]) -> list[Any]:
-    """Send prompts while a turn waits for its permission, which is given then: all their ids.
+    """Send prompts while a turn waits for permission, then allow it; return their ids.
 
     There are none where the agent asks for nothing.
     """
@@ -483,7 +483,7 @@ async def prompts_wait_in_line(stage: AgentStage) -> None:
     first = await at_work(stage, session)
     ids = [await talk.send_prompt(session, stage.scenario.prompt("say") or "") for _ in range(17)]
     await talk.peer.settled()
-    # On a busy machine the turn may end before all of them are there.
+    # On a busy machine the turn may end before all of them have arrived.
     if is_over(talk, first):
         raise TooLate(OVER)
     try:

@@ -1,4 +1,4 @@
-"""Checks of what a v2 agent shows: pages, places, and what goes on in the background."""
+"""Checks of a v2 agent's pages, locations and background work."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from accord.conformance.checks.agent.v2.sessions import AFTER_CLOSE_SECONDS, FIN
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, as_json
 
-# How long work in the background is waited for.
+# How long to wait for background work.
 BACKGROUND_SECONDS = 4.0
 
 
 @check("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24", needs="url", version="2")
 async def pages_are_shown(stage: AgentStage) -> None:
-    """The monitors look at the page; here the agent is made to show one."""
+    """Make the agent show a page, which the monitors judge."""
     await prompted(stage, "url")
 
 
 @check("V2-UPS-22", needs="read", version="2")
 async def places_are_shown(stage: AgentStage) -> None:
-    """The monitors look at the places; here the agent is made to name one."""
+    """Make the agent show a location, which the monitors judge."""
     await prompted(stage, "read")
 
 
 @check("V2-PROMPT-22", "V2-PROMPT-24", needs="background", version="2")
 async def background_is_told_again(stage: AgentStage) -> None:
-    """The monitors look at the states; here there are some after the first with a list."""
+    """Make the agent send states after the first with a list, which the monitors judge."""
     talk = stage.talk
     session = await talk.session()
     await talk.say(session, stage.scenario.prompt("background"))
@@ -39,7 +39,7 @@ async def background_is_told_again(stage: AgentStage) -> None:
     "V2-PROMPT-21", "V2-PROMPT-23", "V2-CANCEL-09", "V2-CANCEL-20", needs="background", version="2"
 )
 async def background_work_goes_on(stage: AgentStage) -> None:
-    """A cancel leaves it alone, and its end changes no state; a monitor sees what the states do."""
+    """A cancel does not affect background work, whose end changes no state."""
     talk = stage.talk
     session = await talk.session()
     began = len(talk.peer.frames)
@@ -70,7 +70,7 @@ async def background_work_goes_on(stage: AgentStage) -> None:
 
 @check("V2-SESS-15", needs="background", version="2")
 async def closing_ends_the_background(stage: AgentStage) -> None:
-    """When a session is closed, what goes on behind it is over, and nothing more is told of it."""
+    """Closing a session ends its background work, without later updates."""
     talk = stage.talk
     session = await talk.session()
     if not names_of(await talk.say(session, stage.scenario.prompt("background"))):
@@ -87,7 +87,7 @@ async def closing_ends_the_background(stage: AgentStage) -> None:
 
 
 async def _judge_cancel_behind(stage: AgentStage, session: str, name: str, began: int) -> None:
-    """Cancel what goes on behind an idle session, where it offers that: the session stays idle."""
+    """Cancel the background work of an idle session, if offered: the session stays idle."""
     talk = stage.talk
     told = [one for one in talk.updates(since=began, session=session) if name_of(one) == name]
     offers = [one["capabilities"] for one in told if "capabilities" in one]
@@ -103,31 +103,31 @@ async def _judge_cancel_behind(stage: AgentStage, session: str, name: str, began
 
 
 async def states_after(talk: Talk, since: int) -> set[str]:
-    """The states that were told from there on, also a moment from now."""
+    """Return the states from a frame on, also after a short wait."""
     await talk.peer.settled()
     await talk.peer.quiet()
     return {str(one.get("state")) for one in talk.updates(since=since, kind="state_update")}
 
 
 def names_of(state: Message) -> set[str]:
-    """The calls and terminals in the list of a state."""
+    """Return the calls and terminals in the list of a state."""
     listed = state.get("background")
     items = [one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)]
     return {name_of(one) for one in items}
 
 
 def name_of(holder: Message) -> str:
-    """The terminal or call that an update or an entry of a list is about."""
+    """Return the terminal or call of an update or of an entry in a list."""
     return str(holder.get("terminalId") or holder.get("toolCallId"))
 
 
 def is_end(update: Message) -> bool:
-    """Whether an update tells that a terminal or a call has ended."""
+    """Whether an update reports the end of a terminal or call."""
     return update.get("exitStatus") is not None or update.get("status") in FINAL
 
 
 def is_success(update: Message) -> bool:
-    """Whether what has ended did what it was to do."""
+    """Whether a terminal or call has ended with success."""
     status = update.get("exitStatus")
     code = status.get("exitCode") if isinstance(status, dict) else None
     return code == 0 or update.get("status") == "completed"

@@ -1,4 +1,4 @@
-"""Checks of what a v2 agent does with arrays of messages.
+"""Checks of a v2 agent's answers to arrays of messages.
 
 The sources differ: the pages of v2 have arrays processed, the newest official SDK refuses them.
 Either way counts, if it is the way for every array.
@@ -39,7 +39,7 @@ async def arrays_are_processed_or_refused(stage: AgentStage) -> None:
 def judge_arrays(
     judge: Findings, arrays: Sequence[list[Any]], came: Sequence[Sequence[Frame]]
 ) -> None:
-    """Judge what came for an empty array, a request, a notification, and a mixture of all.
+    """Judge the answers to an empty array, a request, a notification, and a mixture.
 
     An agent and a client are judged alike.
     """
@@ -74,7 +74,7 @@ def judge_arrays(
 
 
 def entries(frames: Sequence[Frame]) -> list[Message]:
-    """The answers in these frames, in arrays or alone."""
+    """Return the answers in these frames, in arrays or alone."""
     found: list[Message] = []
     for frame in frames:
         many = frame.message if isinstance(frame.message, list) else [frame.message]
@@ -83,19 +83,19 @@ def entries(frames: Sequence[Frame]) -> list[Message]:
 
 
 def code_of(answer: Message) -> Any:
-    """The code of an error answer."""
+    """Return the code of an error."""
     error = answer.get("error")
     return error.get("code") if isinstance(error, dict) else None
 
 
-# What begins something is waited for before anything else goes out.
+# A request that begins something must be answered before others are sent.
 BEGINNINGS = frozenset(
     {"initialize", "auth/login", "session/new", "session/resume", "session/prompt"}
 )
 
 
 def look_at_arrays(frames: Sequence[Frame], judge: Findings) -> None:
-    """What a program puts into an array that it sends, which it need not."""
+    """Judge the arrays that a program sends, which is optional."""
     sends = list(queries.arrays(frames))
     if not sends:
         judge.skip_open("no array was sent")

@@ -1,4 +1,4 @@
-"""Checks of how a v2 agent begins, and of its wire: versions, ids, arrays, logins."""
+"""Checks of the start of a v2 agent, and of its wire: versions, ids, arrays, logins."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from accord.conformance.frames.error_codes import (
 )
 from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, as_json, same
 
-# The prompts at which an agent may ask its user something.
+# The prompts that may lead to a request to the user.
 ASKING_PURPOSES = ("elicitation", "url", "plan")
-# Type of a content block -> the capability that it takes.
+# The capability that each type of content block needs.
 BLOCK_CAPABILITIES = {
     "image": "session.prompt.image",
     "audio": "session.prompt.audio",
@@ -136,7 +136,7 @@ async def the_latest_initialize_counts(stage: AgentStage) -> None:
 
 
 def logins_in(result: Any) -> list[tuple[Any, Any]]:
-    """The ids and types of the logins in a result of `initialize`."""
+    """Return the ids and types of the logins in a result of `initialize`."""
     methods = result.get("authMethods") if isinstance(result, dict) else None
     entries = methods if isinstance(methods, list) else []
     return [(one.get("methodId"), one.get("type")) for one in entries if isinstance(one, dict)]
@@ -250,7 +250,7 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
 
 
 async def _judge_withdrawals(stage: AgentStage, session: str) -> None:
-    """Withdraw every request that was answered, a prompt and a refused one among them."""
+    """Cancel every request that was answered, including a prompt and a refused one."""
     talk = stage.talk
     await talk.peer.call(KNOWN_METHOD, {})
     await talk.say(session, stage.scenario.prompt("say"))
@@ -297,7 +297,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         taken = taken or not error
         await talk.peer.settled()
         echoed = [one for one in talk.updates(since=since) if is_user_message(one)]
-        # What an earlier prompt that was taken leads to is not an echo of this one.
+        # Messages of an earlier accepted prompt are not an echo of this one.
         if error and not taken:
             stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
     await _judge_bad_servers(stage)
@@ -311,13 +311,13 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         raise NotReady(str(error)) from None
     ok = "result" in answer
     if not ok:
-        # What is refused without `_meta` too says nothing about it.
+        # A request that is also refused without `_meta` shows nothing about it.
         await talk.say(session, stage.scenario.prompt("say"))
     stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
 
 
 async def _judge_bad_servers(stage: AgentStage) -> None:
-    """A server of a known type without what it must have is refused, also beside a good one."""
+    """A server without a required member is refused, also beside a valid one."""
     talk = stage.talk
     good = [stage.mcp_server()[0]] if talk.can("session.mcp.stdio") else []
     for bad in (
@@ -330,7 +330,7 @@ async def _judge_bad_servers(stage: AgentStage) -> None:
 
 
 def is_user_message(update: Message) -> bool:
-    """Whether an update is a message of the user's, or a piece of one."""
+    """Whether an update is a user message or a chunk of one."""
     return update.get("sessionUpdate") in ("user_message", "user_message_chunk")
 
 

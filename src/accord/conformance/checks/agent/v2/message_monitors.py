@@ -1,4 +1,4 @@
-"""What the messages of a v2 agent show in any run: shapes, messages, tool calls, terminals."""
+"""Monitors of a v2 agent's messages: types, messages, tool calls, terminals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ v2_children = watching("V1-PROXY-08", "2", queries.unannounced_children, needs=q
 ECHOES = ("user_message", "user_message_chunk")
 FINAL = frozenset({"completed", "failed", "cancelled"})
 ABSOLUTE = re.compile(r"^(/|[A-Za-z]:[\\/]|\\\\)")
-# The names of files as git has them unless it is told otherwise.
+# The default form of file names in a git patch.
 PREFIXED = re.compile(r"^(diff --git a/|--- a/.*\n\+\+\+ |--- .*\n\+\+\+ b/)", re.M)
 MAIL = re.compile(r"^(From [0-9a-f]{40} |From: |Subject: )", re.M)
 MESSAGES = (
@@ -44,7 +44,7 @@ MESSAGES = (
 )  # fmt: skip
 
 
-# Keys that a rule of their own is about.
+# Keys with a rule of their own.
 PARTICULAR = {
     "planId": "V2-CFG-08",
     "entries": "V2-CFG-08",
@@ -55,8 +55,8 @@ PARTICULAR = {
 
 
 def rule_of(flaw: Flaw) -> str:
-    """The rule that a wrong shape breaks: the most particular one."""
-    # A word of the first drafts stands for the one that took its place.
+    """Return the rule that a wrong type breaks: the most specific one."""
+    # A name of the early drafts stands for its successor.
     last = queries.quoted(flaw.why, "read as") or flaw.where.rpartition(".")[2]
     if "unknown variant" in flaw.why or "unknown value" in flaw.why:
         return "V2-UPS-11" if last in ("kind", "status", "stopReason") else "V2-GEN-08"
@@ -77,7 +77,7 @@ def rule_of(flaw: Flaw) -> str:
 
 
 def is_bad_marker(flaw: Flaw) -> bool:
-    """Whether a capability is told by something that is not an object, such as true."""
+    """Whether the value of a capability is not an object, such as true."""
     in_capabilities = flaw.method == "initialize" and flaw.where.startswith("$.capabilities")
     return in_capabilities and flaw.why != "unknown key"
 
@@ -155,7 +155,7 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _replayed(frames: Sequence[Frame]) -> set[str]:
-    """Ids of calls in replays: their history is told once more."""
+    """Return the ids of calls in replays, which are reported again."""
     found: set[str] = set()
     for first, last, _, _ in queries.answers(frames, "session/resume"):
         for _, _, _, update in queries.updates(frames[first:last], "tool_call_update"):
@@ -165,11 +165,11 @@ def _replayed(frames: Sequence[Frame]) -> set[str]:
 
 @dataclass(slots=True)
 class _Terminal:
-    """What one terminal has shown so far."""
+    """The updates of one terminal so far."""
 
     command: Any = None
     ended: bool = False
-    # Whether it was begun or shown by another call once more when it had ended.
+    # Whether a call started or showed it again after its end.
     again: bool = False
     calls: set[str] = field(default_factory=set)
 
@@ -196,7 +196,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _second_life(of: _Terminal, update: dict[str, Any]) -> str:
-    """What in an update shows that the id of a terminal that has ended is another's now.
+    """Return why an update shows that the id of an ended terminal is used again.
 
     To tell once more what was told is not harm, and neither is output that comes late.
     """
@@ -216,7 +216,7 @@ def _second_life(of: _Terminal, update: dict[str, Any]) -> str:
 
 
 def _shown_terminals(update: dict[str, Any]) -> list[str]:
-    """The terminals that an update of a tool call shows."""
+    """Return the terminals that an update of a tool call shows."""
     content = update.get("content") if "toolCallId" in update else None
     entries = content if isinstance(content, list) else [content]
     return [
@@ -304,7 +304,7 @@ def plans(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-PROMPT-06", version="2")
 def taken_prompts(frames: Sequence[Frame], judge: Findings) -> None:
-    """A prompt that was echoed is not answered with an error."""
+    """An echoed prompt is not answered with an error."""
     told = list(queries.updates(frames, *ECHOES))
     for asked, answered, frame in queries.refusals(frames, "session/prompt"):
         session = frames[asked].params.get("sessionId")
@@ -314,7 +314,7 @@ def taken_prompts(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _flaws_of_commands(commands: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with a list of commands."""
+    """Find the faults in a list of commands."""
     names = [str(one.get("name")) for one in commands]
     kinds = [str(one.get("type", "")) for one in commands]
     odd = [one for one in names if "/" in one or re.search(r"\s", one)]

@@ -1,4 +1,4 @@
-"""Checks of requests that are open on either side of a v2 agent: their ids, and how many."""
+"""Checks of open requests of a v2 agent and its client: their ids and number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accord.conformance.checks.agent.v1.open_requests import (
 from accord.conformance.checks.agent.v2.sessions import FINAL
 from accord.conformance.frames.raw_peer import Frame, Message, Reply, Unanswered, same
 
-# How long a session may take to ask while another one waits for its answer.
+# How long a session may take to send a request while another one waits for an answer.
 SECOND_QUESTION_SECONDS = 5.0
 
 
@@ -26,7 +26,7 @@ async def one_request_too_many_is_refused(stage: AgentStage) -> None:
 
 @check("V2-GEN-02", needs="edit", version="2")
 async def two_sessions_ask_at_once(stage: AgentStage) -> None:
-    """The questions of two sessions are open together, and have ids of their own."""
+    """Two sessions have open requests at the same time, with different ids."""
     talk = stage.talk
     talk.host.permission = always(None)
     await talk.initialize()
@@ -51,7 +51,7 @@ async def two_sessions_ask_at_once(stage: AgentStage) -> None:
 
 @check("V2-CANCEL-13", needs="edit", version="2")
 async def its_own_requests_are_not_withdrawn(stage: AgentStage) -> None:
-    """The client withdraws a request by an id that only one of the agent's requests has."""
+    """The client cancels a request by an id that only one of the agent's requests has."""
     talk = stage.talk
     allowed, allow = anyio.Event(), talk.host.permission
 
@@ -81,5 +81,5 @@ async def its_own_requests_are_not_withdrawn(stage: AgentStage) -> None:
 
 
 def goes_on(update: Message) -> bool:
-    """Whether an update tells that what waited for an answer waits no more."""
+    """Whether an update reports that a call does not wait for an answer any more."""
     return update.get("state") in ("idle", "running") or update.get("status") in FINAL

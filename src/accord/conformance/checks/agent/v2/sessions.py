@@ -36,12 +36,12 @@ AFTER_CLOSE_SECONDS = 1.5
 
 
 def spoken(texts: Texts) -> list[str]:
-    """What both sides said, in its order; thoughts need not be kept."""
+    """Return the messages of both sides in order; thoughts need not be stored."""
     return [text for (kind, _), text in texts.items() if kind != "agent_thought" and text.strip()]
 
 
 async def two_turns(stage: AgentStage) -> tuple[str, Texts]:
-    """A session with two turns; its id and what was said in it."""
+    """Run a session with two turns; return its id and messages."""
     talk = stage.talk
     session = await talk.session()
     for _ in range(2):
@@ -105,7 +105,7 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     try:
         await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
     except Refused as refused:
-        # That it works is V2-INIT-10's matter; nothing was replayed.
+        # V2-INIT-10 judges whether it works; nothing was replayed.
         raise NotReady(str(refused)) from None
     came = spoken(fold(talk.updates(since=since, session=session)))
     stage.judge.judge("V2-SESS-09", not came, "history was replayed without a request", came=came)
@@ -134,14 +134,14 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
 
 @check("V2-SESS-27", version="2")
 async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
-    """The receiver still holds the messages: after the replay it holds each of them once."""
+    """A client that still has the messages has each of them once after the replay."""
     session, held = await two_turns(stage)
     talk = stage.talk
     params = old(stage, session) | FROM_START
     since = len(talk.peer.frames)
     answer = await talk.call("session/resume", params, timeout=talk.seconds)
     if "error" in answer:
-        # Some take up only what was closed.
+        # Some agents reopen only closed sessions.
         await talk.prepare("session/close", {"sessionId": session})
         since = len(talk.peer.frames)
         await talk.prepare("session/resume", params)
@@ -150,7 +150,7 @@ async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
     if not spoken(replayed):
         stage.judge.close("nothing was replayed", failing=False)
         return
-    # A client that holds a message ends with the same text as one that has never seen it.
+    # A client that has a message ends with the same text as one without it.
     doubled = {
         f"{kind} {name}": now[kind, name]
         for kind, name in replayed
@@ -159,7 +159,7 @@ async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
     said = "a message that the client holds is appended to itself"
     if not stage.judge.judge("V2-SESS-27", not doubled, said, came=doubled):
         return
-    # A user message with another name is V2-SESS-28's matter.
+    # V2-SESS-28 judges user messages with another id.
     again = [
         name for kind, name in replayed
         if kind == "agent_message" and (kind, name) not in held and replayed[kind, name].strip()
@@ -203,7 +203,7 @@ async def user_messages_keep_their_ids(stage: AgentStage) -> None:
 
 
 def _state_last(stage: AgentStage, talk: Talk, session: str, since: int) -> None:
-    """The last update of the session before the result is the state."""
+    """The state is the last update of the session before the result."""
     at = [n for n, frame in enumerate(talk.peer.frames) if n >= since and frame.is_response]
     until = at[-1] if at else since
     kinds, before = (
@@ -273,7 +273,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
 
 
 def open_calls(updates: Iterable[Message]) -> list[str]:
-    """The tool calls that have no final status after these updates."""
+    """Return the tool calls without a final status after these updates."""
     last: dict[str, Any] = {}
     for update in updates:
         if update.get("sessionUpdate") == "tool_call_update":
@@ -398,7 +398,7 @@ async def options_change(stage: AgentStage) -> None:
 
 
 async def _set_options(stage: AgentStage, session: str, options: list[Message]) -> None:
-    """Change each option and change it back, and let the agent change one unasked.
+    """Change each option and restore it, and let the agent change one by itself.
 
     One option may bring and take others, so the lists are compared when all is as it was.  A
     monitor looks at what is told of it.

@@ -1,4 +1,4 @@
-"""What the states of a v2 session show in any run: running, waiting, idle, and behind them."""
+"""Monitors of the states of v2 sessions: running, waiting, idle, and background work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accord.conformance.frames.raw_peer import Frame, as_json
 
 STAYS_SECONDS = 2.0
 FINAL = frozenset({"completed", "failed", "cancelled"})
-# Type of a block that is not text -> where its content is.
+# The member with the content of each type of block, except text.
 CONTENT_OF = {
     "image": ("data", "mimeType"),
     "audio": ("data", "mimeType"),
@@ -23,7 +23,7 @@ CONTENT_OF = {
 
 
 def states(frames: Sequence[Frame]) -> list[tuple[int, Frame, str, dict[str, Any]]]:
-    """State updates in their order."""
+    """Monitor the state updates in order."""
     return list(queries.updates(frames, "state_update"))
 
 
@@ -32,7 +32,7 @@ BUSY = ("running", "requires_action")
 
 @monitor("V2-PROMPT-09", "V2-PROMPT-10", "V2-PROMPT-14", "V2-PROMPT-04", version="2")
 def turns(frames: Sequence[Frame], judge: Findings) -> None:
-    """Between a prompt's insertion and idle the session runs."""
+    """A session is running between the insertion of a prompt and idle."""
     for asked, answered, frame, result in queries.answers(frames, "session/prompt"):
         session = str(frames[asked].params.get("sessionId"))
         ok = isinstance(result.get("messageId"), str)
@@ -43,7 +43,7 @@ def turns(frames: Sequence[Frame], judge: Findings) -> None:
             if name == session
         ]
         mine = [(at, state) for at, state in told if at > asked]
-        # A session that is at work when the prompt comes need not say so again.
+        # A session that is running when the prompt arrives need not report that again.
         earlier = [state for at, state in told if at < asked]
         joins = bool(earlier) and earlier[-1] in BUSY
         began = [at for at, state in mine if state in BUSY]
@@ -59,7 +59,7 @@ def turns(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-PROMPT-09", version="2")
 def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
-    """When the user has answered, the session runs again before a tool does.
+    """After the user's answer the session is running before a tool works.
 
     What was on its way when the answer was sent is left alone: it fails when the session is idle
     without having run.  Only tools that work count; that they did not may be told at the end.
@@ -93,7 +93,7 @@ def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _works(update: dict[str, Any]) -> bool:
-    """Whether an update tells of a tool that works or has worked."""
+    """Whether an update reports a tool that works or has worked."""
     working = update.get("status") in ("in_progress", "completed")
     return working and update.get("sessionUpdate") == "tool_call_update"
 
@@ -119,7 +119,7 @@ def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> Non
 
 @monitor("V2-PROMPT-05", "V2-PROMPT-07", version="2")
 def echoes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Each accepted prompt is echoed with its id, whatever is added to it; no refused one is."""
+    """Each accepted prompt is echoed with its id, perhaps with additions; a refused one is not."""
     answered = list(queries.answers(frames, "session/prompt"))
     live = [
         update
@@ -151,7 +151,7 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
     told = [place for place, _, _, _ in states(frames)]
     for asked, _, frame in queries.refusals(frames, "session/prompt"):
         sent = text_of(frames[asked].params.get("prompt"))
-        # What began to be worked on was inserted; an error then is the matter of V2-PROMPT-06.
+        # A prompt whose turn began was inserted; V2-PROMPT-06 judges an error after that.
         until = next((at for at in prompts if at > asked), len(frames))
         if any(asked < place < until for place in told):
             continue
@@ -164,7 +164,7 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
 def _judge_second_echoes(
     frames: Sequence[Frame], extra: dict[str, str], prompts: Sequence[int], judge: Findings
 ) -> None:
-    """A message of the user's that no answer names is not a prompt that another one echoes.
+    """A user message whose id is in no answer must not repeat an echoed prompt.
 
     One of a prompt that was refused, or has no answer yet, is another matter.
     """
@@ -179,7 +179,7 @@ def _judge_second_echoes(
 
 
 def echoed_blocks(updates: Sequence[dict[str, Any]], name: str) -> list[Any]:
-    """The content blocks of every update of this message."""
+    """Return the content blocks of every update of this message."""
     found: list[Any] = []
     for update in updates:
         if str(update.get("messageId")) == name:
@@ -189,7 +189,7 @@ def echoed_blocks(updates: Sequence[dict[str, Any]], name: str) -> list[Any]:
 
 
 def missing_blocks(sent: Any, echoed: Sequence[Any]) -> list[dict[str, Any]]:
-    """The blocks of a prompt that are not text and that an echo does not have.
+    """Return the blocks of a prompt, except text, that an echo lacks.
 
     What a block may carry beside its content, such as annotations, need not come back.
     """
@@ -212,7 +212,7 @@ def _within_resume(frames: Sequence[Frame], at: int) -> bool:
 
 
 def _resumes(frames: Sequence[Frame]) -> list[tuple[int, int]]:
-    """Where sessions are taken up: from a request to its answer."""
+    """Find where sessions are reopened: from a request to its answer."""
     return [
         (first, last)
         for method in ("session/resume", "session/fork")
@@ -236,7 +236,7 @@ def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V2-PROMPT-18", ok, "a stop by an error without the error", came=frame)
         before[session] = state
     for session, state in before.items():
-        # A conversation that the check ended early says nothing.
+        # A conversation that the check ended early shows nothing.
         over = frames[-1].at - since[session] < STAYS_SECONDS
         if state == "requires_action" and not over and not _waits(frames):
             judge.failed("V2-PROMPT-12", f"{session} stays in requires_action")
@@ -257,7 +257,7 @@ def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _waits(frames: Sequence[Frame]) -> bool:
-    """Whether a question of the agent's has no answer yet."""
+    """Whether a request of the agent has no answer yet."""
     asked = {repr(one.object.get("id")) for one in frames if not one.sent and one.is_request}
     told = {repr(one.object.get("id")) for one in frames if one.sent and one.is_response}
     return bool(asked - told)
@@ -265,7 +265,7 @@ def _waits(frames: Sequence[Frame]) -> bool:
 
 @dataclass(slots=True)
 class _Background:
-    """What one session has told of its background so far."""
+    """The background work that one session has reported so far."""
 
     reported: bool = False
     listed: set[str] = field(default_factory=set)
@@ -277,7 +277,7 @@ class _Background:
 
 @monitor("V2-PROMPT-22", "V2-PROMPT-23", "V2-PROMPT-24", version="2")
 def background(frames: Sequence[Frame], judge: Findings) -> None:
-    """What is listed was announced, ends before it leaves the list, and is listed once."""
+    """Listed work was announced, ends before it leaves the list, and is listed once."""
     sessions: dict[str, _Background] = {}
     for _, frame, session, update in queries.updates(frames):
         of = sessions.setdefault(session, _Background())
@@ -290,7 +290,7 @@ def background(frames: Sequence[Frame], judge: Findings) -> None:
             if update.get("exitStatus") is not None or update.get("status") in FINAL:
                 of.ended.add(str(name))
             if update.get("sessionUpdate") == "subagent_update":
-                # When a child is over, its own states say.
+                # The states of a child session show its end.
                 of.ended.add(str(name))
         content = update.get("content")
         for one in content if isinstance(content, list) else [content]:
@@ -325,15 +325,15 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
 
 @dataclass(slots=True)
 class _Front:
-    """What one session does in front, for all that is seen of it."""
+    """The foreground work of one session, as far as it is seen."""
 
-    # Prompts that were sent to it and have no answer, and whether one came since it was idle.
+    # Prompts without an answer, and whether one was sent since the session was idle.
     prompts: set[str] = field(default_factory=set)
     asked: bool = True
-    # The calls and terminals that it told of while it was asked to work, and those of its list.
+    # The calls and terminals reported during prompts, and those of its background list.
     known: set[str] = field(default_factory=set)
     listed: bool = False
-    # The state in which it says that it works, though nobody asked; and what it does then.
+    # The state in which the session runs without a prompt, and its work then.
     runs: Frame | None = None
     works: bool = False
     behind: bool = False
@@ -341,7 +341,7 @@ class _Front:
 
 @monitor("V2-PROMPT-21", version="2")
 def background_stays_behind(frames: Sequence[Frame], judge: Findings) -> None:
-    """An idle session does not run because of what goes on behind it.
+    """Background work does not make an idle session running.
 
     To go on by itself, as when what it waited for is done, is work in front: it says something
     then, asks, or calls a tool.
@@ -387,6 +387,6 @@ def _judge_front(of: _Front, frame: Frame, judge: Findings) -> None:
 
 @monitor("V2-PROMPT-10", version="2")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every turn ends idle, whatever its prompt asks for."""
+    """Every turn ends with idle."""
     for frame in queries.unended_turns(frames, answer_ends=False):
         judge.failed("V2-PROMPT-10", f"the turn has no end: {frame.unanswered}", sent=frame)

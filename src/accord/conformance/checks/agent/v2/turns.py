@@ -140,7 +140,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
 
 
 async def _cancelled(stage: AgentStage, session: str, since: int, limit: float) -> Message:
-    """The idle state that ends a turn which was just cancelled."""
+    """Wait for the idle state that ends a turn which was just cancelled."""
     began = time.monotonic()
     try:
         state = await stage.talk.idle(session, since=since, timeout=2 * CANCEL_SECONDS_MAX)
@@ -155,7 +155,7 @@ async def _cancelled(stage: AgentStage, session: str, since: int, limit: float) 
 
 
 def work_in(updates: Sequence[Message], state: Message) -> list[Message]:
-    """The updates of messages and tool calls, but for what this state lists as background."""
+    """Return the updates of messages and tool calls, except the background work of this state."""
     listed = state.get("background")
     behind = [one.get("toolCallId") for one in listed or [] if isinstance(one, dict)]
     return [
@@ -184,7 +184,7 @@ async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
 
 
 def stopped_at(talk: Talk, session: str, since: int) -> Frame:
-    """The first idle state of a session from there on, which has come."""
+    """Return the first idle state of a session from a frame on, which has arrived."""
     frames = talk.peer.frames[since:]
     return next(one for one in frames if talk.update_in(one, session).get("state") == "idle")
 
@@ -210,7 +210,7 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
 
 
 def allowing(params: Message) -> Any:
-    """The id of the first option of a permission request that allows, or of the first at all."""
+    """Return the first allowing option of a permission request, or else the first option."""
     options = [one for one in params.get("options") or [] if isinstance(one, dict)]
     allow = [one for one in options if str(one.get("kind", "")).startswith("allow")]
     return (allow or options or [{}])[0].get("optionId")
@@ -223,7 +223,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     since = len(talk.peer.frames)
     going_on = await at_work(stage, session)
     if "result" in await talk.peer.answer_to(going_on, timeout=talk.seconds):
-        # It was answered when it was taken in, and what it led to is not a request.
+        # The prompt was answered when it was inserted, and its turn is not a request.
         await talk.peer.notify("$/cancel_request", {"requestId": going_on})
         await talk.peer.settled()
         told = talk.updates(since=since, session=session)
@@ -252,7 +252,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     stage.judge.judge("V2-CANCEL-15", count == 1, f"{count} answers")
     asked = [one for one in talk.peer.received() if one.is_request]
     if asked:
-        # An id of the agent's own: nothing of ours has it.
+        # An id of the agent, which no request of the kit has.
         await talk.peer.notify("$/cancel_request", {"requestId": asked[0].object["id"]})
         came = [one for one in await talk.peer.settled() if one.is_response]
         said = "a withdrawal that named one of the agent's own requests was acted on"
@@ -320,7 +320,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
 
 @check("V2-PERM-08", needs="copy", version="2")
 async def commands_wait_for_permission(stage: AgentStage) -> None:
-    """Rejected a command does nothing; allowed it runs, and the monitors see how."""
+    """A rejected command does not run; an allowed one does, which the monitors judge."""
     talk = stage.talk
     session = await talk.session()
     for answer in ("reject", "allow"):
@@ -364,7 +364,7 @@ async def commands_are_shown_in_terminals(stage: AgentStage) -> None:
 
 @check("V2-UPS-12", needs="terminal", version="2")
 async def terminals_of_a_resumed_session_are_new(stage: AgentStage) -> None:
-    """A process that counts from one again gives an old id to a new terminal."""
+    """A new process must not reuse ids of earlier terminals."""
     talk = stage.talk
     session = await talk.session()
     since = len(talk.peer.frames)
@@ -384,7 +384,7 @@ async def terminals_of_a_resumed_session_are_new(stage: AgentStage) -> None:
 
 
 def terminals_in(talk: Talk, since: int) -> set[str]:
-    """The terminals that the agent told of."""
+    """Return the terminals that the agent reported."""
     told = talk.updates(since=since, kind="terminal_update")
     return {str(one.get("terminalId")) for one in told}
 
@@ -458,13 +458,13 @@ async def unknown_actions_are_a_cancel(stage: AgentStage) -> None:
         talk.host.elicitation = filling(action)
         since = len(talk.peer.frames)
         state = await talk.say(session, stage.scenario.prompt("elicitation"))
-        # Some name the action in what they say.
+        # Some agents name the action in their messages.
         said = talk.said(since=since).replace(action, "cancel")
         outcomes.append((state.get("stopReason"), said))
     if not talk.peer.received("elicitation/create"):
         stage.judge.close("the prompt led to no form", failing=False)
         return
-    # One that words a cancel in two ways is known by how its turns end.
+    # An agent that has two texts for a cancel is judged by how its turns end.
     words = 2 if outcomes[0] == outcomes[1] else 1
     ok = outcomes[2][:words] == outcomes[0][:words]
     stage.judge.judge("V2-ELIC-04", ok, "another outcome than cancel", came=outcomes)
@@ -504,7 +504,7 @@ async def failures_after_insertion_end_idle(stage: AgentStage) -> None:
 
 @check("V2-PROMPT-06", needs="fail", version="2")
 async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
-    """A tool that fails, and a link to a file that is not there; the monitor sees errors."""
+    """A failing tool and a link to a missing file do not fail the prompt."""
     talk = stage.talk
     session = await talk.session()
     fail, say = stage.scenario.prompt("fail"), stage.scenario.prompt("say")

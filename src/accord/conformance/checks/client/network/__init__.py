@@ -1,1 +1,1 @@
-"""What a client has to do over HTTP and WebSocket, whatever version it speaks."""
+"""Checks of clients over HTTP and WebSocket, for every version."""

@@ -1,4 +1,4 @@
-"""What a client has to do over WebSocket."""
+"""Checks of clients over WebSocket."""
 
 from __future__ import annotations
 

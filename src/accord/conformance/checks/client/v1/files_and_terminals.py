@@ -18,7 +18,7 @@ from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, as_json
 
 TEN_LINES = "".join(f"line {n}\n" for n in range(1, 11))
-# What is asked for of these, by line and limit, and the numbers of the lines that it is.
+# Requested parts of these files, by line and limit, and the numbers of their lines.
 PARTS: tuple[tuple[dict[str, int], range], ...] = (
     ({"line": 3, "limit": 2}, range(3, 5)),
     ({"limit": 2}, range(1, 3)),
@@ -26,7 +26,7 @@ PARTS: tuple[tuple[dict[str, int], range], ...] = (
     ({"line": 9}, range(9, 11)),
     ({"line": 9, "limit": 5}, range(9, 11)),
 )
-# New files by name, and what is written to them.
+# New files by name, with their content.
 NEW_FILES = {
     "new.txt": "new\n",
     "empty.txt": "",
@@ -34,15 +34,15 @@ NEW_FILES = {
 }
 # How long it takes to see that a command has been ended.
 ENDING_SECONDS = 5.0
-# How often the output of a command is asked for until it has ended.
+# How often to request the output of a command until it has ended.
 POLL_SECONDS = 0.05
-# How many requests a client holds open at most, and how many it is sent.
+# How many requests a client must hold open, and how many are sent.
 OPEN_REQUESTS_MAX = 1_024
 OPEN_REQUESTS = OPEN_REQUESTS_MAX + 4
 
 
 def result(answer: Message) -> Message:
-    """The result of an answer, or nothing."""
+    """Return the result of an answer; empty without one."""
     found = answer.get("result")
     return found if isinstance(found, dict) else {}
 
@@ -81,7 +81,7 @@ def _text(answer: Message) -> str:
 
 @check("V1-FS-02", role="client")
 async def writes_new_files(stage: ClientStage) -> None:
-    """Writing to a path where nothing is makes the file."""
+    """Writing to a new path creates the file."""
     talk, prompt = await stage.to_prompt()
     stage.need(talk.can("fs", "writeTextFile"), "the client writes no files")
     old = stage.folder / "old.txt"
@@ -103,7 +103,7 @@ async def writes_new_files(stage: ClientStage) -> None:
 async def keeps_files_inside_the_roots(stage: ClientStage) -> None:
     """Neither another folder, nor `..`, nor a link leads out of the session's folders."""
     outside = stage.folder.parent / "secret.txt"
-    # The name of the folder is the beginning of this one's.
+    # The name of this folder begins with that of the session's.
     beside = Path(f"{stage.folder}-of-others")
     others = stage.folder.parent / "others"
     for folder in (beside, others):
@@ -115,7 +115,7 @@ async def keeps_files_inside_the_roots(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt()
     reads, writes = talk.can("fs", "readTextFile"), talk.can("fs", "writeTextFile")
     stage.need(reads or writes, "the client offers no files")
-    # What the client is asked for, and the file that this is.
+    # The requested path, and the file that it names.
     cases = [
         ("V1-SESS-24", str(outside), outside),
         ("V1-SESS-24", str(beside / "secret.txt"), beside / "secret.txt"),
@@ -146,13 +146,13 @@ async def keeps_files_inside_the_roots(stage: ClientStage) -> None:
 
 
 async def text_of(path: Path) -> str | None:
-    """The text of a file, None where there is none."""
+    """Return the text of a file; None if there is none."""
     file = anyio.Path(path)
     return await file.read_text() if await file.exists() else None
 
 
 async def terminal(stage: ClientStage) -> tuple[Conversation, Any]:
-    """A conversation with a client that has terminals."""
+    """Begin a conversation with a client that has terminals."""
     talk, prompt = await stage.to_prompt()
     stage.need(talk.can("terminal"), "the client offers no terminals")
     return talk, prompt
@@ -161,7 +161,7 @@ async def terminal(stage: ClientStage) -> tuple[Conversation, Any]:
 async def create(
     stage: ClientStage, talk: Conversation, script: str, *, judged: bool = False, **more: Any
 ) -> str:
-    """The id of a new terminal that runs a line of shell.
+    """Create a terminal that runs a line of shell, and return its id.
 
     Raises:
         NotAsked: the client does not run it; noted for every open rule.
@@ -184,12 +184,12 @@ async def create(
 
 @dataclass(slots=True)
 class Lifeline:
-    """A pipe that a command holds open as long as it runs, whatever is said of it."""
+    """A pipe that a command holds open as long as it runs."""
 
     fd: int
 
     async def begun(self, seconds: float) -> bool:
-        """Whether the command has opened the pipe; one that runs elsewhere never does."""
+        """Whether the command has opened the pipe; a command on another machine never does."""
         return bool(await self._read(seconds))
 
     async def ended(self, seconds: float) -> bool:
@@ -205,7 +205,7 @@ class Lifeline:
 
 @contextmanager
 def lifeline(stage: ClientStage) -> Generator[tuple[Lifeline, str]]:
-    """A lifeline, and a line of shell that runs on it.
+    """Make a lifeline, and a line of shell that holds it.
 
     It outlasts the kit's patience: an answer before its end shows that nobody waited for it.
     """
@@ -254,7 +254,7 @@ async def _kill(stage: ClientStage, talk: Conversation, name: str) -> None:
 
 @check("V1-TERM-06", role="client")
 async def releases_terminals(stage: ClientStage) -> None:
-    """Release ends the command, be it over or not, and nothing knows the id after it."""
+    """Release ends the command if it runs, and its id is unknown afterwards."""
     talk, prompt = await terminal(stage)
     with lifeline(stage) as (line, script):
         name = await create(stage, talk, script)
@@ -319,7 +319,7 @@ async def waits_for_the_exit(stage: ClientStage) -> None:
 
 @check("LIM-02", role="client")
 async def refuses_one_request_too_many(stage: ClientStage) -> None:
-    """With as many requests open as a client has to hold, one more is refused, and no other is."""
+    """With as many open requests as a client must hold, only one more is refused."""
     talk, prompt = await terminal(stage)
     name = await create(stage, talk, "while [ ! -e go ]; do sleep 0.05; done")
     params = {"sessionId": SESSION, "terminalId": name}
@@ -348,7 +348,7 @@ def is_over_limit(answers: dict[Any, Frame], name: Any) -> bool:
 
 @check("V1-TERM-03", role="client")
 async def cuts_output_at_the_front(stage: ClientStage) -> None:
-    """Beyond the limit the oldest output goes, at a character's boundary, and that is said."""
+    """Over the limit the oldest output is dropped at a character boundary, and that is reported."""
     talk, prompt = await terminal(stage)
     for limit in (10, 11, 12, 200):
         name = await create(stage, talk, "printf 'begin-€€€€€-end'", outputByteLimit=limit)

@@ -19,9 +19,9 @@ from accord.conformance.client.fake_agent import (
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
-# How long a client has to leave an agent that it cannot speak with.
+# How long a client may take to disconnect from an agent of an unknown version.
 LEAVE_SECONDS = 5.0
-# Everything that an agent of v1 can offer.
+# All capabilities that an agent of v1 can offer.
 ALL: Message = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
@@ -39,7 +39,7 @@ ALL: Message = {
     },
     "auth": {"logout": {}},
 }
-# The same, each said to be off.
+# The same capabilities, each switched off.
 OFF: Message = {
     "loadSession": False,
     "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
@@ -52,7 +52,7 @@ ROOTS = "sessionCapabilities.additionalDirectories"
 SYSTEM_PROMPT = "sessionCapabilities.systemPrompt"
 OVERRIDE = f"{SYSTEM_PROMPT}.mode.override"
 OPENING = ("session/new", "session/load", "session/resume")
-# What is behind an unstable capability, which has no rule of its own.
+# Methods behind an unstable capability, which have no rule of their own.
 UNSTABLE_GATES: dict[str, str] = {
     "session/fork": "sessionCapabilities.fork",
     "session/archive": "sessionCapabilities.archive",
@@ -61,9 +61,9 @@ UNSTABLE_GATES: dict[str, str] = {
     "session/set_title": "sessionCapabilities.title",
     "auth/status": "auth.status",
 }
-# What an agent with providers has; the kit offers them in one check.
+# The capabilities of an agent with providers, which the kit offers in one check.
 _PROVIDERS = ("providers/list", "providers/set", "providers/disable")
-# Method -> the capability of the agent's that it is behind, and the rule.
+# By method: the capability of the agent that it needs, and the rule.
 GATES: dict[str, tuple[str, str]] = {
     "session/load": ("loadSession", "V1-LOAD-01"),
     "session/resume": ("sessionCapabilities.resume", "V1-LOAD-07"),
@@ -73,7 +73,7 @@ GATES: dict[str, tuple[str, str]] = {
     "logout": ("auth.logout", "V1-AUTH-07"),
     **dict.fromkeys(_PROVIDERS, ("providers", "V1-PROV-02")),
 }
-# Type of a content block -> the capability of the agent's that it takes.
+# The capability of the agent that each type of content block needs.
 BLOCKS = {
     "image": "promptCapabilities.image",
     "audio": "promptCapabilities.audio",
@@ -82,7 +82,7 @@ BLOCKS = {
 
 
 def offered(frames: Sequence[Frame], key: str) -> Any:
-    """What the kit offered in its answer to `initialize`."""
+    """Return the capabilities in the kit's answer to `initialize`."""
     asked = [repr(one.object.get("id")) for one in frames if one.method == "initialize"]
     for frame in frames:
         if frame.sent and frame.is_response and repr(frame.object.get("id")) in asked:
@@ -91,7 +91,7 @@ def offered(frames: Sequence[Frame], key: str) -> Any:
 
 
 def without(whole: Message, path: str) -> Message:
-    """These capabilities but for the one at a dotted path, which is not mentioned."""
+    """Return these capabilities without the one at a dotted path."""
     first, _, rest = path.partition(".")
     if not rest:
         return {key: value for key, value in whole.items() if key != first}
@@ -99,12 +99,12 @@ def without(whole: Message, path: str) -> Message:
 
 
 def is_on(capabilities: Any, path: str) -> bool:
-    """Whether a capability of v1 is there and not off."""
+    """Whether a capability of v1 is offered."""
     return queries.at(capabilities, path) not in (None, False)
 
 
 def is_omitted(capabilities: Any, path: str) -> bool:
-    """Whether a capability is not mentioned at all: neither it nor what it is part of."""
+    """Whether a capability is missing: neither it nor its parent is mentioned."""
     for name in path.split("."):
         if not isinstance(capabilities, dict) or name not in capabilities:
             return True
@@ -113,7 +113,7 @@ def is_omitted(capabilities: Any, path: str) -> bool:
 
 
 def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, said: str) -> None:
-    """What takes a capability was used: a breach of its rule where it is off.
+    """Judge the use of a capability, which breaks its rule if it is off.
 
     Where it is not even mentioned, it is one of V1-CAP-01 too.
     """
@@ -124,7 +124,7 @@ def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, sai
 
 @monitor("V1-CAP-01", "V1-CAP-09", *{rule for _, rule in GATES.values()}, role="client")
 def gates(frames: Sequence[Frame], judge: Findings) -> None:
-    """What the kit did not offer is not called, whatever the client was started for."""
+    """A client does not call what the kit did not offer, whatever its purpose."""
     can = offered(frames, "agentCapabilities")
     answered = False
     for frame in frames:
@@ -143,7 +143,7 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-PROMPT-02", "V1-CAP-01", role="client")
 def blocks(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every prompt has only blocks that the agent takes."""
+    """Every prompt has only blocks that the agent accepts."""
     can = offered(frames, "agentCapabilities")
     for frame in queries.received(frames):
         if frame.method == "session/prompt":
@@ -156,18 +156,18 @@ def blocks(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def takes_block(capabilities: Any, kind: str) -> bool:
-    """Whether an agent of v1 with these capabilities takes blocks of this type."""
+    """Whether an agent of v1 with these capabilities accepts blocks of this type."""
     return is_on(capabilities, BLOCKS[kind])
 
 
 def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
-    """The types in a prompt that this agent does not take."""
+    """Return the types in a prompt that this agent does not accept."""
     kinds = block_types(prompt) - {"text", "resource_link"}
     return sorted(kind for kind in kinds if kind not in BLOCKS or not takes(kind))
 
 
 def block_types(prompt: Frame) -> set[str]:
-    """The types of the blocks in a prompt."""
+    """Return the types of the blocks in a prompt."""
     content = prompt.params.get("prompt")
     blocks_of = content if isinstance(content, list) else []
     return {str(one.get("type")) for one in blocks_of if isinstance(one, dict)}
@@ -175,7 +175,7 @@ def block_types(prompt: Frame) -> set[str]:
 
 @monitor("V1-SESS-09", "V1-SESS-16", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
 def openings(frames: Sequence[Frame], judge: Findings) -> None:
-    """Sessions are opened with the folders, servers and system prompts that the agent takes."""
+    """Sessions are opened with folders, servers and system prompts that the agent accepts."""
     can = offered(frames, "agentCapabilities")
     for frame in queries.received(frames):
         if frame.method not in (*OPENING, "session/fork"):
@@ -200,7 +200,7 @@ def openings(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def relative_paths(roots: Any) -> list[Any]:
-    """The entries of a list of folders that are not absolute paths."""
+    """Return the entries of a list of folders that are not absolute paths."""
     entries = roots if isinstance(roots, list) else [roots]
     return [one for one in entries if not (isinstance(one, str) and ABSOLUTE.match(one))]
 
@@ -242,7 +242,7 @@ def disabled_providers(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-MODE-02", role="client")
 def set_modes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Every mode that is set is one of those that its session has."""
+    """Every mode that is set is a mode of its session."""
     known: dict[Any, list[Any]] = {}
     asked: dict[str, Frame] = {}
     for frame in frames:
@@ -289,14 +289,14 @@ async def introduces_itself(stage: ClientStage) -> None:
 
 
 async def judge_first_message(stage: ClientStage, talk: Conversation, frame: Frame) -> None:
-    """The first message goes out when it is written, and not with the end of the output."""
+    """The first message is sent when it is written, not with the end of the output."""
     held = await stage.was_held_back(talk, frame)
     said = f"it came {frame.at:.0f} s late, when the client closed its output"
     stage.judge.judge("TR-STDIO-07", not held, said, came=frame)
 
 
 async def _judge_newer(stage: ClientStage, talk: Conversation, asked: Frame) -> None:
-    """A client that goes on with a newer version than it asked for speaks that, too."""
+    """A client that continues with a newer version than requested speaks it."""
     await talk.reply(asked, stage.offer().answer(stage.version))
     try:
         frame = await talk.request(*OPENING, "session/list", timeout=LEAVE_SECONDS)
@@ -320,7 +320,7 @@ async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
 async def judge_leaving(
     stage: ClientStage, rule: str, version: int, *, must_close: bool = True
 ) -> Any:
-    """Answer `initialize` with a version that nobody speaks, and see what the client does.
+    """Answer `initialize` with an unknown version, and judge what the client does.
 
     Without `must_close` it may stay, if it does not go on.  Returns the version it asked for.
     """
@@ -339,7 +339,7 @@ async def judge_leaving(
 
 
 async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> list[Frame]:
-    """How often a method came from a client that was started to use it."""
+    """Count the calls of a method by a client that was started to use it."""
     talk = await stage.begin(purpose, offer, manual=(method,))
     try:
         await talk.reach(method, timeout=LEAVE_SECONDS)
@@ -349,7 +349,7 @@ async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> 
 
 
 def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
-    """A check that a method behind a capability is not called where that is off.
+    """Make a check that a method is not called if its capability is off.
 
     Neither where everything is off nor where it alone is: one capability does not imply another.
     """
@@ -374,7 +374,7 @@ logout_gate = gate("logout", "V1-AUTH-07", "logout")
 
 @check("V1-CAP-01", role="client")
 async def takes_nothing_for_granted(stage: ClientStage) -> None:
-    """A capability that is not mentioned at all is one that the agent has not."""
+    """A capability that is not mentioned is one that the agent lacks."""
     ways = [way for way in ("list", "load", "resume", "close") if stage.scenario.get(way)]
     if not ways:
         stage.leave_open("no scenario says how to make the client list, load, resume or close")
@@ -386,7 +386,7 @@ async def takes_nothing_for_granted(stage: ClientStage) -> None:
 
 @check("V1-PROMPT-02", role="client")
 async def sends_no_image_unasked(stage: ClientStage) -> None:
-    """Blocks beyond text and links are sent only to an agent that takes them."""
+    """Blocks other than text and links are sent only to an agent that accepts them."""
     for can in (OFF, without(ALL, BLOCKS["image"])):
         talk, _ = await stage.to_session("image", Offer(capabilities=can))
         try:
@@ -401,8 +401,8 @@ async def sends_no_image_unasked(stage: ClientStage) -> None:
 
 @check("V1-SESS-09", role="client")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
-    """`additionalDirectories` is sent only to an agent that takes it."""
-    # What is sent is judged by the monitor, that the roots are absolute where they are taken too.
+    """`additionalDirectories` is sent only to an agent that accepts it."""
+    # The monitor judges the params, also that accepted roots are absolute.
     sent: list[Frame] = []
     for can in (ALL, OFF, without(ALL, ROOTS)):
         talk = await stage.begin("roots", Offer(capabilities=can))
@@ -418,7 +418,7 @@ async def sends_no_roots_unasked(stage: ClientStage) -> None:
 
 @check("V1-MCP-03", role="client")
 async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
-    """An MCP server by HTTP is handed only to an agent that takes those."""
+    """An MCP server by HTTP is sent only to an agent that accepts those."""
     for can, taken in ((OFF, {"stdio"}), (without(ALL, "mcpCapabilities.http"), {"stdio", "sse"})):
         talk = await stage.begin("mcp", Offer(capabilities=can))
         try:
@@ -443,7 +443,7 @@ async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
 
 
 async def next_page(stage: ClientStage, talk: Conversation) -> Frame:
-    """The request for one more page.
+    """Wait for the request for one more page.
 
     Raises:
         NotAsked: none comes; a client need not look at more than one.
@@ -456,7 +456,7 @@ async def next_page(stage: ClientStage, talk: Conversation) -> Frame:
 
 @check("V1-CLOSE-06", "V1-CLOSE-07", role="client")
 async def follows_cursors_as_they_are(stage: ClientStage) -> None:
-    """A cursor comes back untouched, and a page without one is the last."""
+    """A cursor is sent back unchanged, and a page without one is the last."""
     talk = await stage.begin("list", Offer(capabilities=ALL), manual=("session/list",))
     first = await talk.reach("session/list")
     cursor = 'b64+/=\u0000 "\\ €'
@@ -465,7 +465,7 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     second = await next_page(stage, talk)
     same = second.params.get("cursor") == cursor
     stage.judge.judge("V1-CLOSE-07", same, "the cursor was changed", sent=cursor, came=second)
-    # Not an empty page: neither what is on it nor that something is tells that more follows.
+    # Not an empty page: its content does not show whether more follows.
     await talk.reply(second, {"sessions": [one | {"sessionId": "kit-9"}]})
     came = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
     stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
@@ -473,7 +473,7 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
 
 @check("V1-PROV-09", "V1-PROV-02", "V1-PROV-08", role="client")
 async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
-    """A client that looks at the providers goes on, whatever protocols they have."""
+    """A client that lists the providers continues, whatever protocols they have."""
     offer = Offer(capabilities={"providers": {}})
     for protocols in (["anthropic", "openai"], ["anthropic", "_accord_check"]):
         talk = await stage.begin("prompt", offer)
@@ -495,7 +495,7 @@ async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
             stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)
             return
         stage.need(bool(talk.peer.received("providers/list")), "the client has no providers")
-    # Which are disabled, and whether that was offered, is judged by monitors.
+    # Monitors judge which are disabled, and whether that was offered.
     stage.judge.passed("V1-PROV-09", "V1-PROV-02", "V1-PROV-08")
 
 
@@ -504,14 +504,14 @@ async def sets_a_mode_that_exists(stage: ClientStage) -> None:
     """`set_mode` names one of the modes that the session has."""
     talk, _ = await stage.to_session("mode")
     frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
-    # Which modes they are is judged by the monitor.
+    # The monitor judges which modes they are.
     stage.need(frame.method == "session/set_mode", "the client does not use modes")
     await talk.rest()
 
 
 @check("V1-CFG-02", role="client")
 async def prefers_config_options(stage: ClientStage) -> None:
-    """With modes and an option for them the client sets the option."""
+    """With modes and an option for them, the client sets the option."""
     option = modes("2")["configOptions"][0]
     option = {"id": option["configId"], **{k: v for k, v in option.items() if k != "configId"}}
     talk, _ = await stage.to_session("mode", **modes("1"), configOptions=[option])

@@ -35,7 +35,7 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
 def used_logins(
     frames: Sequence[Frame], call: str, key: str
 ) -> Iterator[tuple[Frame, Message | None]]:
-    """Each login that the client tried, and the method of that name as the agent listed it."""
+    """Return each login that the client tried, with the method that the agent listed."""
     listed: list[Any] = []
     for frame in frames:
         if frame.sent and frame.is_response:
@@ -78,7 +78,7 @@ async def logs_in_when_told(stage: ClientStage) -> None:
 
 
 async def _authenticating(talk: Conversation) -> Frame:
-    """The request to log in, after the agent demanded it where the client did not come first."""
+    """Wait for the request to log in; demand it if the client does not log in by itself."""
     frame = await talk.request("session/new", "authenticate")
     if frame.method == "session/new":
         data = {"reason": "auth_required", "authMethods": [KEY]}
@@ -89,7 +89,7 @@ async def _authenticating(talk: Conversation) -> Frame:
 
 @check("V1-GEN-13", role="client")
 async def skips_malformed_entries(stage: ClientStage) -> None:
-    """A malformed way to log in among good ones does no harm."""
+    """A malformed login method among valid ones does no harm."""
     offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
     good = stage.offer(auth_methods=[KEY])
     for one in (good, offer):
@@ -117,7 +117,7 @@ async def never_authenticates_by_terminal(stage: ClientStage) -> None:
 async def judge_terminal_login(
     stage: ClientStage, offer: Offer, method: str, rules: tuple[str, str]
 ) -> None:
-    """Demand a login where there is only one by terminal, and see what the client does.
+    """Demand a login with only a terminal method, and judge what the client does.
 
     By the first rule it does not pass it to this method.  By the second, if it tries its session
     again, it does so on a connection of its own that begins with `initialize`.
@@ -165,7 +165,7 @@ async def _judge_failed_login(stage: ClientStage) -> None:
 
 
 async def _next_try(stage: ClientStage, talk: Conversation, method: str) -> Frame | None:
-    """What a client does that has to log in: on this connection, or by its next `initialize`.
+    """Return the next request of a client that must log in, perhaps its next `initialize`.
 
     The login itself is the agent's command, which connects too and says nothing.
     """

@@ -1,4 +1,4 @@
-"""Checks of clients, v1: sessions that are listed, archived and taken up again.
+"""Checks of clients, v1: sessions that are listed, archived and reopened.
 
 Nothing is driven here: the monitors see what a client does on its own, or was started for.
 """
@@ -15,12 +15,12 @@ from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 AGAIN = ("session/load", "session/resume")
-# So often the same first page may be asked for in a row; a user may look twice.
+# How often the same first page may be requested in a row; a user may look twice.
 SAME_PAGE_MAX = 2
 
 
 def known_places(frames: Sequence[Frame]) -> Iterator[tuple[Frame, Message]]:
-    """Each request that takes up a session again, with what the client gave or was told before.
+    """Return each request that reopens a session, with what the client sent or got before.
 
     What it gave itself counts; of a session that it knows by a list, the list does.
     """
@@ -42,7 +42,7 @@ def _entries(result: Message | None) -> list[Message]:
 
 
 def missing_roots(params: Message, known: Message) -> list[Any]:
-    """The folders of a session that are not sent again, however they are written."""
+    """Return the folders of a session that are not sent again, in any spelling."""
     sent = [os.path.normpath(str(one)) for one in params.get("additionalDirectories") or []]
     before = known.get("additionalDirectories") or []
     return [one for one in before if os.path.normpath(str(one)) not in sent]
@@ -50,7 +50,7 @@ def missing_roots(params: Message, known: Message) -> list[Any]:
 
 @monitor("V1-SESS-15", "V1-SESS-27", "V1-LOAD-02", role="client")
 def taken_up_again(frames: Sequence[Frame], judge: Findings) -> None:
-    """A session is taken up with its id, folder and servers, all its roots and system prompt."""
+    """A session is reopened with its id, folder and servers, all roots and the system prompt."""
     can = offered(frames, "agentCapabilities")
     for frame, known in known_places(frames):
         if frame.method == "session/load":
@@ -68,7 +68,7 @@ def taken_up_again(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-SESS-19", role="client")
 def spellings(frames: Sequence[Frame], judge: Findings) -> None:
-    """One folder is written in one way, wherever it stands."""
+    """A folder has the same spelling in all messages."""
     known: dict[str, str] = {}
     for frame, result in queries.served_calls(frames):
         if frame.method not in (*queries.OPENS, "session/list"):
@@ -117,7 +117,7 @@ def statuses(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-CLOSE-06", "V1-CLOSE-07", role="client")
 def cursors(frames: Sequence[Frame], judge: Findings) -> None:
-    """A cursor is the one that the page before gave, and a page without one is the last."""
+    """A cursor is that of the page before, and a page without one is the last."""
     page: Message | None = None
     followed = False
     same, last = 0, None

@@ -1,4 +1,4 @@
-"""Checks of clients, v1: what updates add up to, where the client shows its state.
+"""Checks of clients, v1: the state that updates lead to, if the client shows it.
 
 The state is asked for by `_accord.dev/state`, an optional method of the client that
 docs/how-to/test-with-the-kit.md describes.  A client without it is not judged here.
@@ -18,14 +18,14 @@ STATE_METHOD = "_accord.dev/state"
 
 
 async def shown(stage: ClientStage, talk: Conversation) -> Message:
-    """The state of the session as the client has it.
+    """Return the state of the session in the client.
 
     Raises:
         NotAsked: the client does not show it; noted for every open rule.
     """
     answer = await talk.call(STATE_METHOD)
     state = answer.get("result")
-    # A client that answers whatever it is asked has no state to show either.
+    # A client that answers every request has no state to show either.
     if error_code(answer) is not None or not isinstance(state, dict) or "messages" not in state:
         stage.leave_open("the client does not show its state")
     return state
@@ -40,20 +40,20 @@ def content(*values: str) -> list[Message]:
 
 
 async def begun(stage: ClientStage, purpose: str = "prompt") -> tuple[Conversation, Frame]:
-    """A turn of a client that shows its state."""
+    """Begin a turn of a client that shows its state."""
     talk, prompt = await stage.to_prompt(purpose)
     await shown(stage, talk)
     return talk, prompt
 
 
 def by_id(entries: Sequence[Message], name: str) -> Message:
-    """The entry with this id, or an empty one."""
+    """Return the entry with this id, or an empty one."""
     return next((one for one in entries if one.get("id") == name), {})
 
 
 @check("V1-PROMPT-19", "V1-PROMPT-18", role="client")
 async def groups_chunks_by_message(stage: ClientStage) -> None:
-    """One id is one message, another id another; ids are opaque."""
+    """Chunks with the same id are one message; ids are opaque."""
     talk, prompt = await begun(stage)
     for name, word in (("x1", "1"), ("x2", "2"), ("x1", "3")):
         await talk.say(word, name)
@@ -147,7 +147,7 @@ async def folds_compactions(stage: ClientStage) -> None:
 
 @check("V1-CANCEL-02", "V1-CANCEL-08", role="client")
 async def shows_cancelled_calls(stage: ClientStage) -> None:
-    """Open calls are cancelled with the turn, and what comes late about them is taken."""
+    """Open calls are cancelled with the turn, and late updates of them are applied."""
     talk, prompt = await begun(stage, "cancel")
     await talk.update("tool_call", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")

@@ -1,4 +1,4 @@
-"""Checks of clients, v1: permissions, cancelling, forms, and what may come in a turn."""
+"""Checks of clients, v1: permissions, cancelling, forms, and updates of a turn."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from accord.conformance.client.fake_agent import SESSION, Conversation, error_co
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 
-# How a client may ask its user.
+# The modes in which a client may ask its user.
 MODES = ("form", "url")
 LONG_TITLE = "a long title " * 800
-# A backtracking engine takes practically for ever for this one.
+# A backtracking engine practically never ends on this pattern.
 EVIL_PATTERN = "^(([a-z])+.)+[A-Z]([a-z])+$"
 
 
 def outcome(answer: Message) -> Any:
-    """The outcome in the answer to a permission request."""
+    """Return the outcome in the answer to a permission request."""
     result = answer.get("result")
     return result.get("outcome") if isinstance(result, dict) else None
 
 
 def questions(talk: Conversation) -> list[Message]:
-    """Permission requests that every client takes, from the shortest to the longest."""
+    """Return permission requests that every client accepts, from the shortest to the longest."""
     only_no = [{"optionId": "kit/ä no", "name": "No", "kind": "reject_once"}]
     kinds = ("reject_always", "reject_once", "allow_always", "allow_once")
     every = [{"optionId": f"{n}", "name": kind, "kind": kind} for n, kind in enumerate(kinds)]
@@ -106,7 +106,7 @@ async def settles_permissions_on_cancel(stage: ClientStage) -> None:
 
 @check("V1-USAGE-08", "V1-USAGE-14", role="client")
 async def takes_notices_as_such(stage: ClientStage) -> None:
-    """A notice of severity error stops nothing, and a very long title harms nothing."""
+    """A notice of severity `error` does not end the turn, and a very long title does no harm."""
     talk, prompt = await stage.to_prompt()
     await talk.update("notice", severity="error", title="Something is not well")
     alive = await talk.alive()
@@ -119,7 +119,7 @@ async def takes_notices_as_such(stage: ClientStage) -> None:
 
 
 def offers_nothing(talk: Conversation) -> list[str]:
-    """The modes of forms that the client mentions without an offer: as null, or in an empty one."""
+    """Return the modes of forms that the client mentions but does not offer."""
     key = "capabilities" if talk.version == "2" else "clientCapabilities"
     offer = queries.at(talk.hello, f"{key}.elicitation")
     if not isinstance(offer, dict):
@@ -164,7 +164,7 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
 
 @check("V1-ELIC-21", "V1-ELIC-19", "V1-ELIC-23", "V1-ELIC-27", role="client")
 async def fills_in_forms_safely(stage: ClientStage) -> None:
-    """A pattern that takes for ever ends in time, and an unknown format is accepted."""
+    """A pattern that would never end is stopped in time, and an unknown format is accepted."""
     talk, prompt = await stage.to_prompt()
     stage.need(talk.can("elicitation", "form"), "the client has no forms")
     field = {"type": "string", "format": "_x", "default": "a"}
@@ -193,7 +193,7 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
 
 
 async def _judge_values(stage: ClientStage, talk: Conversation) -> None:
-    """A form that is accepted has every value it needs, each as its field wants it.
+    """An accepted form has every required value, each valid for its field.
 
     The first can be filled in with what it proposes, the second cannot.
     """
@@ -230,8 +230,8 @@ async def prompts_in_its_session(stage: ClientStage) -> None:
 
 @check("V1-GEN-13", role="client")
 async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
-    """Of the lists that an agent tells, bad entries are dropped; of what it asks, none are."""
-    # Other modes than elsewhere: who sets one unasked has to look at them.
+    """Malformed entries are dropped from an agent's updates, but not from its requests."""
+    # Other modes than elsewhere: a client that sets one by itself must read them.
     modes_of: Message = modes(stage.version, ("plan", "build"))["modes"]
     available = [5, *modes_of["availableModes"], {"name": "no id"}]
     option = modes("2")["configOptions"][0]

@@ -1,4 +1,4 @@
-"""Checks of clients, v1: whole runs, from the start to the end that the client itself finds.
+"""Checks of clients, v1: whole runs, from the start until the client ends.
 
 A client that lists, closes or takes up sessions on its own does so here, and monitors see it.
 """
@@ -27,7 +27,7 @@ from accord.conformance.client.fake_agent import Offer, modes
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
-# What an agent may offer beside `ALL`.
+# Capabilities that an agent may offer besides `ALL`.
 FULL: Message = ALL | {
     "sessionCapabilities": ALL["sessionCapabilities"]
     | {name: {} for name in ("fork", "archive", "status", "title")},
@@ -36,12 +36,12 @@ FULL: Message = ALL | {
 # After this time no further run is begun.
 RUNS_SECONDS_MAX = 25.0
 
-# A capability by its path, and the rule that it is not used where it is off.
+# By the path of a capability: the rule that it is not used if it is off.
 Need = tuple[str, str]
 
 
 def needs_of(frame: Frame) -> Iterator[Need]:
-    """The capabilities of the agent that a message of the client takes."""
+    """Return the capabilities of the agent that a message of the client needs."""
     params = frame.params
     if frame.method in GATES:
         yield GATES[frame.method]
@@ -61,7 +61,7 @@ def needs_of(frame: Frame) -> Iterator[Need]:
 
 
 def used(frames: Sequence[Frame], needs: Callable[[Frame], Iterator[Need]]) -> dict[Need, Frame]:
-    """What a client used of an agent, and by which message first."""
+    """Return the capabilities that a client used, each with its first message."""
     found: dict[Need, Frame] = {}
     for frame in frames:
         for need in needs(frame) if not frame.sent else ():
@@ -70,14 +70,14 @@ def used(frames: Sequence[Frame], needs: Callable[[Frame], Iterator[Need]]) -> d
 
 
 def mode_option() -> Message:
-    """An option of v1 by which a mode is set."""
+    """Make an option of v1 that sets the mode."""
     option: Message = dict(modes("2")["configOptions"][0])
     return {"id": option.pop("configId"), **option}
 
 
 @check("V1-CAP-02", role="client")
 async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
-    """A turn works with an agent that has nothing, everything, a part, or says what it has not."""
+    """A turn works with an agent that offers nothing, everything, a part, or switches all off."""
     some = {name: ALL[name] for name in ("loadSession", "promptCapabilities")}
     rest = {name: value for name, value in FULL.items() if name not in some}
     crashes: list[str] = []
@@ -90,14 +90,14 @@ async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
         stage.judge.judge("V1-CAP-02", ok, said, sent=capabilities, came=came[-1:])
         told = stage.stderr()[begun:]
         crashes += [told if queries.TRACE.search(told) else ""]
-    # What it says in every case has nothing to do with what the agent offers.
+    # A message in every case does not depend on the agent's capabilities.
     crashed = next(filter(None, crashes), "") if not all(crashes) else ""
     stage.judge.judge("V1-CAP-02", not crashed, "the client crashes in some cases", came=crashed)
 
 
 @check("V1-CANCEL-03", "V1-PERM-05", role="client")
 async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> None:
-    """A client that cancels a turn of its own answers what is open then as cancelled."""
+    """A client that cancels a turn by itself answers open requests as cancelled."""
     talk = await stage.whole_run(Offer(capabilities=FULL), asks=True)
     found = queries.open_at_cancel(talk.peer.frames, "session/request_permission")
     for request, answer in found:
@@ -107,7 +107,7 @@ async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> 
         for rule in stage.judge.rules:
             stage.judge.judge(rule, outcome == "cancelled", said, sent=request, came=answer or "")
     if not found:
-        # Whether it cancels when it is told to is judged in a check of its own.
+        # Another check judges whether it cancels on demand.
         stage.judge.skip_open("the client cancels no turn of its own while a permission is open")
 
 
@@ -117,7 +117,7 @@ async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> 
     role="client",
 )  # fmt: skip
 async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
-    """What a client uses without being told is not used where that alone is not offered."""
+    """A capability that a client uses by itself is not used if only that one is off."""
     fields: dict[str, Any] = {**modes("1"), "configOptions": [mode_option()]}
     end = time.monotonic() + RUNS_SECONDS_MAX
     talk = await stage.whole_run(Offer(capabilities=FULL), fields=fields)

@@ -1,4 +1,4 @@
-"""Checks of clients, v1: what every message looks like, and what must not end a connection."""
+"""Checks of clients, v1: the form of messages, and input that must not end a connection."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from accord.conformance.frames.schema_validation import Flaw, flaws, tables
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
-# How long a client is not answered, to see whether it goes on without.
+# How long a client gets no answer, to see whether it continues without.
 HASTE_SECONDS = 1.0
-# How long a client that was refused has to try again, or to leave.
+# How long a client that was refused may take to try again, or to disconnect.
 REFUSED_SECONDS = 3.0
 # How often it is refused.
 REFUSALS = 3
-# What names a session that is open.
+# The requests that name an open session.
 INSIDE = frozenset({"session/cancel", "session/set_mode", "session/set_config_option"})
-# Longer than the longest line that a peer has to take.
+# Longer than the longest line that a peer must accept.
 HUGE_BYTES = 40 * 2**20
 
 
@@ -58,7 +58,7 @@ def lines(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = False) -> None:
-    """What the lines of a client show; `arrays` of messages are messages in v2."""
+    """Judge the lines of a client; with `arrays`, arrays of messages are valid, as in v2."""
     broken: list[Frame] = []
     for frame in frames:
         if frame.sent:
@@ -112,7 +112,7 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
         told: Any = frame.params
         if frame.is_response:
             judge.passed("V1-GEN-03")
-            # What the client answers to methods that are nobody's else is as it likes.
+            # The client's answers to its own methods are free.
             told = None if json.dumps(message.get("id")) in own else message.get("result")
         if frame.is_request:
             name = message.get("id")
@@ -126,13 +126,13 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-EXT-07", role="client")
 def stacks(frames: Sequence[Frame], judge: Findings) -> None:
-    """No error shows the client's insides."""
+    """Errors do not show a stack trace of the client."""
     for frame, said in queries.traces(frames):
         judge.failed("V1-EXT-07", said, came=frame)
 
 
 def _odd_words(value: Any) -> Iterator[str]:
-    """What is wrong with the keys, which are in camelCase, and the tags, which are not."""
+    """Find faults in keys, which are in camelCase, and in tags, which are not."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key.startswith("_") or key in ("rawInput", "rawOutput", "env", "headers", "content"):
@@ -149,7 +149,7 @@ def _odd_words(value: Any) -> Iterator[str]:
 
 @monitor("V1-GEN-06", "V1-GEN-09", "V1-SESS-07", "V1-SESS-23", "V1-INIT-09", role="client")
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Params and results hold what v1 defines, and nothing else."""
+    """Params and results have the types of v1."""
     for flaw in flaws(frames, "1", of_agent=False):
         rule = _rule_of(flaw)
         if rule:
@@ -173,7 +173,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _rule_of(flaw: Flaw) -> str:
-    """The rule that a wrong shape breaks; none where it is judged elsewhere, or allowed."""
+    """Return the rule that a wrong type breaks; None if it is judged elsewhere, or allowed."""
     key = flaw.where.rpartition(".")[2]
     if flaw.why == "unknown key":
         # The first message may have the keys of other versions.
@@ -188,7 +188,7 @@ def _rule_of(flaw: Flaw) -> str:
 
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", role="client")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
-    """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
+    """Tracing keys have traces, extensions are announced, limits and denials have a reason."""
     announced: Any = None
     for frame in queries.received(frames):
         if frame.method == "initialize":
@@ -202,7 +202,7 @@ _WITHOUT_SESSION = frozenset({"session/new", "session/list"})
 
 @check("TR-STDIO-07", role="client", basic=True)
 async def answers_at_once(stage: ClientStage) -> None:
-    """An answer goes out when it is written, and not with the message after it."""
+    """An answer is sent when it is written, not with the next message."""
     try:
         talk, prompt = await stage.to_prompt()
     except Unanswered as error:
@@ -212,7 +212,7 @@ async def answers_at_once(stage: ClientStage) -> None:
         await talk.peer.answer_to(name)
     except Unanswered as error:
         stage.reached.failed.setdefault(ANSWERING, str(error))
-        # What is held back comes with what the client does after its turn, or with its end.
+        # A delayed answer arrives with the client's next message, or with its end.
         await talk.finish(prompt, "end_turn")
         with anyio.move_on_after(REFUSED_SECONDS):
             await talk.peer.closed.wait()
@@ -244,7 +244,7 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
         code = error_code(frame.object)
         stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {as_json(code)}", came=frame)
-    # A method that it knows, with an id that is a text.
+    # A known method, with a text as id.
     since = len(talk.peer.frames)
     await talk.peer.ask("session/request_permission", {"nonsense": True}, id="7004")
     frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
@@ -253,7 +253,7 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     code = error_code(answer)
     error = json.dumps(answer.get("error"))
     clean = code == -32602 and "Traceback" not in error and "\\n    at " not in error
-    # That the method is missing at all is another rule's matter.
+    # Another rule judges whether the method is missing.
     clean = clean or code == -32601
     stage.judge.judge("V1-EXT-07", clean, "bad params are not answered -32602", came=answer)
     await talk.end_turn(prompt)
@@ -281,7 +281,7 @@ async def leaves_notifications_unanswered(stage: ClientStage) -> None:
 
 
 def _strays(frames: Sequence[Frame]) -> list[Frame]:
-    """The responses of the client, alone or in arrays, but those to the kit's own requests."""
+    """Return the responses of the client, also in arrays, but not those to the kit."""
     asked = {frame.object.get("id") for frame in frames if frame.sent and frame.is_request}
     return [
         frame
@@ -294,14 +294,14 @@ def _strays(frames: Sequence[Frame]) -> list[Frame]:
 
 @check("V1-GEN-12", role="client")
 async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
-    """An optional value of a wrong type in the agent's answer ends nothing."""
+    """An optional value of a wrong type in the agent's answer does not end the connection."""
     offer = Offer(capabilities="x", info=5)
     talk, prompt = await stage.to_prompt("prompt", offer, modes="x", configOptions="x")
     await talk.update("tool_call", toolCallId="call-1", title="T", kind=5, status=5, locations="x")
     await talk.update("session_info_update", title=5, updatedAt=5)
     stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not continue")
     whole = talk.permission()
-    # Without its call a request can still be decided on, and some clients do.
+    # A request without its call can still be decided, as some clients do.
     cases: list[tuple[str, Message]] = [
         ("session/request_permission", {"toolCall": whole["toolCall"]})
     ]
@@ -316,13 +316,13 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
 
 
 def outcome_of(answer: Message) -> Any:
-    """What became of a permission request."""
+    """Return the outcome of a permission request."""
     return queries.at(answer, "result.outcome.outcome")
 
 
 @check("V1-GEN-10", "V1-EXT-02", role="client")
 async def goes_on_after_what_is_new(stage: ClientStage) -> None:
-    """Unknown updates, keys and metadata end nothing."""
+    """Unknown updates, keys and metadata do not end the connection."""
     new: Message = {"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}}
     talk, prompt = await stage.to_prompt(
         "prompt", stage.offer(more=new), **modes(stage.version), **new
@@ -333,7 +333,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not continue")
     meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
-    # Version 2 has a rule of its own that says the same.
+    # Version 2 has its own rule for this.
     rules = [one for one in ("V1-EXT-02", "V2-GEN-11") if one in stage.judge.rules]
     try:
         alive = await talk.alive()
@@ -358,7 +358,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
 
 
 def _requests(stage: ClientStage, talk: Conversation) -> list[tuple[str, Message]]:
-    """One request of each kind that this client takes."""
+    """Return one request of each kind that this client accepts."""
     asked: list[tuple[str, Message]] = [("session/request_permission", talk.permission())]
     path = {"path": str(stage.folder / "new.txt")}
     if talk.can("fs", "writeTextFile"):
@@ -376,7 +376,7 @@ def _requests(stage: ClientStage, talk: Conversation) -> list[tuple[str, Message
 
 
 async def _answered(talk: Conversation, method: str, params: Message) -> Message:
-    """The answer; an empty one where the client lives and waits for somebody."""
+    """Return the answer; an empty one if the client runs and waits for a person."""
     try:
         return await talk.call(method, **params)
     except Unanswered:
@@ -394,7 +394,7 @@ ARRAYS: tuple[list[Any], ...] = (
 
 
 async def answers_to_arrays(talk: Conversation) -> list[list[Frame]]:
-    """What comes back for each of the arrays."""
+    """Return the answers to each of the arrays."""
     came: list[list[Frame]] = []
     for case in ARRAYS:
         start = len(talk.peer.frames)
@@ -407,7 +407,7 @@ async def answers_to_arrays(talk: Conversation) -> list[list[Frame]]:
 
 @check("V1-GEN-14", role="client")
 async def refuses_arrays(stage: ClientStage) -> None:
-    """An array gets one -32600 without an id, and nothing in it happens."""
+    """An array gets one -32600 without an id, and its entries have no effect."""
     talk, prompt = await stage.to_prompt()
     for case, came in zip(ARRAYS, await answers_to_arrays(talk), strict=True):
         ok = [null_error(one) for one in came] == [-32600]
@@ -417,7 +417,7 @@ async def refuses_arrays(stage: ClientStage) -> None:
 
 @check("V1-GEN-11", role="client")
 async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
-    """A prompt that fails with a code nobody knows does not crash the client."""
+    """A prompt that fails with an unknown code does not crash the client."""
     talk, prompt = await stage.to_prompt()
     await talk.refuse(prompt, -32077, "something of our own")
     assert stage.client is not None
@@ -431,14 +431,14 @@ async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
 @check("V1-CREQ-02", "V1-CREQ-05", role="client")
 async def answers_cancelled_requests_once(stage: ClientStage) -> None:
     """A request that the agent cancels is answered once; cancelling it again changes nothing."""
-    # Where it can be made to cancel, it leaves the question open until then.
+    # A client that can be made to cancel leaves the request open until then.
     talk, prompt = await stage.to_prompt("cancel" if stage.scenario.get("cancel") else "prompt")
     name = await talk.ask("session/request_permission", **talk.permission())
     await talk.peer.notify("$/cancel_request", {"requestId": name})
     try:
         await talk.peer.answer_to(name)
     except Unanswered:
-        # It need not listen to this one, but to its own cancel it does.
+        # The client may ignore this one, but not its own cancel.
         if not stage.scenario.get("cancel"):
             stage.leave_open("the client leaves the question to a person")
         await talk.say("working")
@@ -459,7 +459,7 @@ async def answers_cancelled_requests_once(stage: ClientStage) -> None:
 
 @check("TR-STDIO-08", role="client")
 async def survives_bad_lines(stage: ClientStage) -> None:
-    """The first bad line of a run is answered -32700, the rest is not, and the client lives."""
+    """The first of some bad lines gets -32700, the others no answer, and the client continues."""
     talk, prompt = await stage.to_prompt()
     start = len(talk.peer.frames)
     await talk.peer.send_raw(b"xx\n" * 50)
@@ -476,7 +476,7 @@ async def survives_bad_lines(stage: ClientStage) -> None:
 
 @check("LIM-01", role="client")
 async def refuses_deep_nesting(stage: ClientStage) -> None:
-    """A request that nests too deep is -32600, and the client lives."""
+    """A request that is nested too deeply gets -32600, and the client continues."""
     talk, prompt = await stage.to_prompt()
     deep = b"[" * 10_000 + b"]" * 10_000
     line = b'{"jsonrpc":"2.0","id":9001,"method":"_accord.dev/deep","params":{"a":' + deep + b"}}\n"
@@ -495,7 +495,7 @@ async def refuses_deep_nesting(stage: ClientStage) -> None:
 
 @check("LIM-03", role="client")
 async def ends_on_an_endless_line(stage: ClientStage) -> None:
-    """A line beyond every bound ends the connection, without an answer."""
+    """A line over every bound ends the connection, without an answer."""
     talk, _prompt = await stage.to_prompt()
     start = len(talk.peer.frames)
     huge = b'{"jsonrpc":"2.0","method":"_x","params":["' + b"x" * HUGE_BYTES + b'"]}'
@@ -553,7 +553,7 @@ async def opens_nothing_when_refused(stage: ClientStage) -> None:
 
 @monitor("V1-PROMPT-01", "V1-SESS-23", role="client")
 def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> None:
-    """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
+    """A prompt names a session that is open, not one that is still being opened."""
     asked_about: set[str] = set()
     ever: frozenset[str] = frozenset()
     for frame, opened in queries.with_open_sessions(frames):
@@ -562,10 +562,10 @@ def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> Non
         if frame.sent:
             continue
         if frame.method == "session/status":
-            # Prompts to what is only known by its status are V1-CLOSE-25's matter.
+            # V1-CLOSE-25 judges prompts to a session that is known only by its status.
             asked_about.add(str(name))
         elif frame.method == "session/prompt" and str(name) not in asked_about:
-            # That it names none is V1-SESS-23's matter.
+            # V1-SESS-23 judges a prompt without a session.
             ok = str(name) in opened or (name is None and bool(opened))
             said = f"the session {as_json(name)} is not open"
             judge.judge("V1-PROMPT-01", ok, said, came=frame)

@@ -1,4 +1,4 @@
-"""Checks of clients, v2: what upserts add up to, where the client shows its state."""
+"""Checks of clients, v2: the state that upserts lead to, if the client shows it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def call_of(stage: ClientStage, talk: Conversation, name: str) -> Message:
 
 @check("V2-UPS-07", "V2-UPS-08", "V2-UPS-10", "V2-GEN-12", role="client", version="2")
 async def folds_tool_calls(stage: ClientStage) -> None:
-    """Creation, three states per field, chunks of content, unknown words, metadata by key."""
+    """Creation, three states per field, chunks of content, unknown values, metadata by key."""
     talk, prompt = await begun(stage)
     judge = stage.judge
 
@@ -177,7 +177,7 @@ async def keeps_plans_and_costs_apart(stage: ClientStage) -> None:
 
 @check("V2-CANCEL-12", role="client", version="2")
 async def shows_cancelled_calls(stage: ClientStage) -> None:
-    """Open calls are cancelled with the turn in the client's view, and late content is taken."""
+    """Open calls are cancelled with the turn in the client's view, and late content is applied."""
     talk, prompt = await begun(stage, "cancel")
     await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
@@ -194,7 +194,7 @@ async def shows_cancelled_calls(stage: ClientStage) -> None:
 
 @check("V2-SESS-04", "V2-PROMPT-08", role="client", version="2")
 async def takes_updates_before_answers(stage: ClientStage) -> None:
-    """What is told before a result is not undone by it: a state, and the prompt's own message."""
+    """A result does not undo updates before it: a state, and the prompt's own message."""
     talk = await stage.begin()
     made = await talk.request("session/new")
     await talk.update("state_update", state="running")
@@ -214,7 +214,7 @@ async def takes_updates_before_answers(stage: ClientStage) -> None:
 
 @check("V2-UPS-20", role="client", version="2")
 async def takes_diffs_without_a_patch(stage: ClientStage) -> None:
-    """A diff that only names what changed is shown."""
+    """A diff that only names the changed files is shown."""
     talk, prompt = await begun(stage)
     diff = {"type": "diff", "changes": [{"operation": "modify", "path": "/tmp/a.txt"}]}
     await talk.update("tool_call_update", toolCallId="c1", title="T", content=[diff])

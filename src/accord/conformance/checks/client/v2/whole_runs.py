@@ -1,4 +1,4 @@
-"""Checks of clients, v2: whole runs, sessions that are taken up again, and older agents."""
+"""Checks of clients, v2: whole runs, reopened sessions, and older agents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEDIA = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
 
 def needs_of(frame: Frame) -> Iterator[Need]:
-    """The capabilities of the agent that a message of the client takes."""
+    """Return the capabilities of the agent that a message of the client needs."""
     if frame.method == "session/delete":
         yield "session.delete", "V2-SESS-21"
     if frame.params.get("additionalDirectories") is not None:
@@ -32,7 +32,7 @@ def needs_of(frame: Frame) -> Iterator[Need]:
 
 
 def marked(whole: Message, path: str, marker: Any) -> Message:
-    """These capabilities with another value at a dotted path."""
+    """Return these capabilities with another value at a dotted path."""
     first, _, rest = path.partition(".")
     return whole | {first: marked(whole[first], rest, marker) if rest else marker}
 
@@ -42,14 +42,14 @@ def marked(whole: Message, path: str, marker: Any) -> Message:
     role="client", version="2",
 )  # fmt: skip
 async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
-    """What a client uses without being told is not used where that alone is not offered.
+    """A capability that a client uses by itself is not used if only that one is off.
 
     Nor where the marker is `true`, which is none.
     """
     end = time.monotonic() + RUNS_SECONDS_MAX
     talk = await stage.whole_run(Offer(capabilities=ALL, auth_methods=[KEY]))
     judge_last_page(stage, talk.peer.frames, ended=talk.peer.closed.is_set())
-    # Where it has neither logins nor anything else, monitors see what the client does.
+    # With an agent without logins and capabilities, monitors judge what the client does.
     await stage.whole_run(stage.offer())
     for path, rule in used(talk.peer.frames, needs_of):
         offers = {rule: without(ALL, path), "V2-INIT-09": marked(ALL, path, True)}
@@ -60,7 +60,7 @@ async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
             came = used(other.peer.frames, needs_of).get((path, rule))
             said = f"{path} was not offered"
             if not stage.judge.judge(broken, came is None, said, came=[came] if came else []):
-                # A client that does not look at the marker does not misread it.
+                # A client that does not use the marker does not misread it.
                 break
     stage.leave_open("the client does not use this on its own")
 
@@ -100,7 +100,7 @@ def taken_up_again(frames: Sequence[Frame], judge: Findings) -> None:
 
 @check("V2-GEN-05", role="client", version="2")
 async def still_speaks_version_1(stage: ClientStage) -> None:
-    """A client that asks for version 2 goes on with an agent that answers with version 1."""
+    """A client that asks for version 2 continues with an agent that answers with version 1."""
     stage.reached.need("a session for 'prompt'")
     talk, hello = await stage.hello()
     asked = hello.params.get("protocolVersion")

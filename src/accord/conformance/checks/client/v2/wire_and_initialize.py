@@ -44,7 +44,7 @@ from accord.conformance.frames.error_codes import CANCELLED
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
 
-# Everything that an agent of v2 can offer.
+# All capabilities that an agent of v2 can offer.
 ALL: Message = {
     "session": {
         "prompt": {"image": {}, "audio": {}, "embeddedContext": {}},
@@ -61,7 +61,7 @@ SESSION_METHODS = (
     "session/delete",
 )
 KEY = {"type": "agent", "methodId": "key", "name": "Key"}
-# Subjects of a known type with a payload that is not theirs.
+# Subjects of a known type with an invalid payload.
 BAD_SUBJECTS: tuple[Message, ...] = (
     {"type": "tool_call", "toolCall": 5},
     {"type": "tool_call"},
@@ -69,12 +69,12 @@ BAD_SUBJECTS: tuple[Message, ...] = (
     {"type": "command", "cwd": "/"},
 )
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
-# How long the answer to a prompt is held back, to see whether the client waits for it.
+# How long the answer to a prompt is delayed, to see whether the client waits for it.
 HELD_SECONDS = 0.7
-# A client that decides at once takes less than this.
+# A client that decides at once takes less time than this.
 DECIDING_SECONDS = 0.1
 
-# What is the same in both versions.
+# Monitors that are the same in both versions.
 lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="2")(
     partial(v1.look_at_lines, arrays=True)
 )
@@ -112,7 +112,7 @@ sent_arrays = monitor("TR-BATCH-07", role="client", version="2")(look_at_arrays)
 
 @check("V2-GEN-06", *BATCHES, role="client", version="2")
 async def arrays(stage: ClientStage) -> None:
-    """Arrays are processed or refused: the sources differ, and either way counts."""
+    """Arrays are processed or refused: the sources differ, and both are accepted."""
     talk, prompt = await stage.to_prompt()
     judge_arrays(stage.judge, v1.ARRAYS, await v1.answers_to_arrays(talk))
     await talk.end_turn(prompt)
@@ -120,7 +120,7 @@ async def arrays(stage: ClientStage) -> None:
 
 @monitor("V2-GEN-01", "V2-GEN-02", role="client", version="2")
 def ids(frames: Sequence[Frame], judge: Findings) -> None:
-    """Ids are whole numbers or texts, and not used again while their request is open."""
+    """Ids are whole numbers or texts, and not reused while their request is open."""
     for frame, said in queries.odd_ids(frames):
         judge.failed("V2-GEN-01", said, came=frame)
     if any(queries.open_together(frames)):
@@ -131,7 +131,7 @@ def ids(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-GEN-03", role="client", version="2")
 def nulls(frames: Sequence[Frame], judge: Findings) -> None:
-    """An id that can be read comes back with an error."""
+    """An error has the id of its request if that can be read."""
     for frame, said in queries.null_answers(frames):
         judge.failed("V2-GEN-03", said, came=frame)
 
@@ -156,7 +156,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-PROMPT-01", "V2-SESS-23", "V2-SESS-21", "V2-AUTH-02", role="client", version="2")
 def gates(frames: Sequence[Frame], judge: Findings) -> None:
-    """Prompts, folders and calls are those that the agent takes."""
+    """Prompts, folders and calls are those that the agent accepts."""
     can = offered(frames, "capabilities.session")
 
     def marked(name: str) -> bool:
@@ -191,7 +191,7 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
     """A client logs in by a method that the agent listed, and not by one for terminals."""
     for frame, method in used_logins(frames, "auth/login", "methodId"):
         if not offered(frames, "authMethods"):
-            # That there is no login at all is V2-AUTH-02's matter.
+            # V2-AUTH-02 judges whether there is a login.
             continue
         name = frame.params.get("methodId")
         judge.judge(
@@ -220,7 +220,7 @@ at_once = check("TR-STDIO-07", role="client", version="2", basic=True)(v1.answer
 
 @check("V2-SESS-01", role="client", version="2")
 async def initializes_first(stage: ClientStage) -> None:
-    """No session before the answer to `initialize`."""
+    """A session is not opened before the answer to `initialize`."""
     talk = await stage.start()
     first = await talk.request(*MANUAL)
     await talk.peer.quiet(v1.HASTE_SECONDS)
@@ -237,7 +237,7 @@ async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
 
 @check("V2-INIT-11", role="client", version="2")
 async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
-    """Without the capability `session` no method of sessions is called, whatever it is for."""
+    """Without the capability `session` no method of sessions is called."""
     for purpose in ("prompt", "list", "load", "resume", "close", "delete"):
         if stage.scenario.get(purpose) is not None:
             came = await _sessions_at(stage, purpose, Offer())
@@ -245,7 +245,7 @@ async def opens_nothing_where_there_are_no_sessions(stage: ClientStage) -> None:
 
 
 async def _sessions_at(stage: ClientStage, purpose: str, offer: Offer) -> list[Frame]:
-    """The methods of sessions that a client calls at an agent that has none."""
+    """Return the methods of sessions that a client calls at an agent without them."""
     talk = await stage.begin(purpose, offer)
     try:
         await talk.request(*SESSION_METHODS, timeout=LEAVE_SECONDS)
@@ -280,7 +280,7 @@ async def reads_markers_as_objects(stage: ClientStage) -> None:
 
 
 def gate(purpose: str, rule: str, method: str, can: Message) -> Check[ClientStage]:
-    """A check that a method is not called where it was not offered.
+    """Make a check that a method is not called if it was not offered.
 
     Neither where nothing is offered nor where all else is, which `can` says.
     """
@@ -320,7 +320,7 @@ async def logs_in_as_version_2_has_it(stage: ClientStage) -> None:
 
 @check("V2-GEN-04", role="client", version="2")
 async def works_as_version_2_has_it(stage: ClientStage) -> None:
-    """The monitor sees the words; here the client is given reasons to use those of version 1."""
+    """The monitor judges the messages; this check gives the client reasons to use version 1."""
     for purpose in ("mode", "load", "close"):
         if stage.scenario.get(purpose) is None:
             continue
@@ -341,9 +341,9 @@ async def never_logs_in_by_terminal(stage: ClientStage) -> None:
 
 @check("V2-SESS-23", role="client", version="2")
 async def sends_no_roots_unasked(stage: ClientStage) -> None:
-    """`additionalDirectories` is sent only to an agent that takes it."""
+    """`additionalDirectories` is sent only to an agent that accepts it."""
     all_else = Offer(capabilities=without(ALL, "session.additionalDirectories"))
-    # What is sent is judged by the monitor.
+    # The monitor judges the params.
     for offer in (stage.offer(), all_else, Offer(capabilities=ALL)):
         talk = await stage.begin("roots", offer)
         try:
@@ -384,11 +384,11 @@ async def resumes_with_its_folder(stage: ClientStage) -> None:
 
 
 async def _resuming(talk: Conversation, folder: str, roots: list[str]) -> tuple[Frame, Message]:
-    """The request to resume the session, and how it was listed, if it was."""
+    """Wait for the request to resume the session; also return its entry in the list."""
     listed: Message = {}
     frame = await talk.reach("session/list", "session/resume")
     while frame.method == "session/list":
-        # Asked for the sessions of one folder, the agent has it there.
+        # A request for the sessions of one folder finds it.
         known = frame.params.get("cwd") or folder
         listed = {"sessionId": SESSION, "cwd": known, "additionalDirectories": roots}
         await talk.reply(frame, {"sessions": [listed]})
@@ -507,7 +507,7 @@ async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
 
 
 async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Frame) -> None:
-    """The client's own prompt is not the agent's to cancel: it stays open and is waited for.
+    """The agent cannot cancel the client's prompt: it stays open, and the client waits for it.
 
     What the client does meanwhile in any case is seen before.
     """
@@ -530,7 +530,7 @@ async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Fram
 
 @check("V2-CANCEL-16", role="client", version="2")
 async def cancels_no_single_call_unasked(stage: ClientStage) -> None:
-    """Neither a call nor a terminal that does not offer it is cancelled alone."""
+    """A call or terminal that does not offer it is not cancelled by itself."""
     talk, prompt = await stage.to_prompt("cancel")
     await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
