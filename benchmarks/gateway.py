@@ -72,7 +72,7 @@ class Follower:
         return self.answer()
 
     def say(self, method: str, params: Any) -> None:
-        """Send a request."""
+        """Begin a call; `answer` waits for its end."""
         self._calls += 1
         message = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params}
         self._socket.send(json.dumps(message))

@@ -12,7 +12,7 @@ from accord.gateway.sessions import session_registry, shared_requests
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.client_requests import ClientRequests
 from accord.gateway.sessions.hosted_session import HostedSession
-from accord.gateway.sessions.interrupted_turn import LastTurn
+from accord.gateway.sessions.log_events import LastTurn
 from accord.gateway.sessions.session_writer import SessionWriter
 from accord.gateway.sessions.turns import Turns
 from accord.jsonrpc.envelope import notification_frame

@@ -23,7 +23,7 @@ from accord.gateway.configuration.limits import UNLIMITED, PrincipalLimits
 from accord.gateway.engine.interface import Event
 from accord.gateway.engine.memory import MemoryDisk, MemoryEngine
 from accord.gateway.gateway import Gateway
-from accord.gateway.sessions import attachment
+from accord.gateway.sessions import attachment, session_writer
 from accord.gateway.sessions.log_events import ANSWER, PROMPT, REMARK, UPDATE
 from accord.proxy.relay import translators
 from tests.simulation.gateway.agent import AgentProcesses
@@ -76,7 +76,7 @@ class GatewayWorld(World):
         self._steps_to_rest = 0
         # By session: the tokens in its log, and how many of its events were read for them.
         self._tokens: dict[str, tuple[list[str], int]] = {}
-        # What a killed gateway says in its log is no violation.
+        # A killed gateway may complain in its log.
         self.chronicle.broken = True
 
     # ---- the gateway
@@ -281,7 +281,7 @@ class GatewayWorld(World):
             numbers = [int(re.sub(r".*\.|>", "", token)) for token in mine]
             check(numbers == list(range(len(numbers))), f"{key} is in the log as {numbers}")
             spoken = [token for token in said if token.startswith(f"<{key}.")]
-            check(mine == spoken[: len(mine)], f"{key}: {mine} is no beginning of {spoken}")
+            check(mine == spoken[: len(mine)], f"{key}: {mine} does not begin {spoken}")
             if end in ("end_turn", "cancelled"):
                 check(key in keys or end == "cancelled", f"{key} was answered and never ran")
                 check(mine == spoken, f"{key} was answered, and has {mine} of {spoken}")
@@ -333,6 +333,7 @@ class GatewayWorld(World):
             mock.patch.object(attachment, "BACKLOG_BYTES_MAX", BACKLOG_BYTES_MAX),
             mock.patch("accord.transport.memory.BACKLOG_BYTES_LOW", BACKLOG_BYTES_MAX // 4),
             mock.patch.object(attachment, "EVENTS_PER_READ", EVENTS_PER_READ),
+            mock.patch.object(session_writer, "EVENTS_PER_APPEND_MAX", EVENTS_PER_READ),
         ):
             yield
 

@@ -19,9 +19,8 @@ from accord.gateway.access.principal import Principal
 from accord.gateway.engine.engine_errors import EngineError, SessionExists
 from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
 from accord.gateway.sessions.hosted_session import Host, HostedSession
-from accord.gateway.sessions.interrupted_turn import last_turn
 from accord.gateway.sessions.invites import has_invite
-from accord.gateway.sessions.log_events import Event
+from accord.gateway.sessions.log_events import Event, last_turn
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 
 from accord.gateway.agents.agent_process import Version
-from accord.gateway.sessions.interrupted_turn import EVENTS_PER_READ, LastTurn, last_turn
-from accord.gateway.sessions.log_events import ANSWER, PROMPT, REMARK, UPDATE, Event, body_of
+from accord.gateway.sessions.log_events import (
+    ANSWER,
+    EVENTS_PER_READ,
+    PROMPT,
+    REMARK,
+    UPDATE,
+    Event,
+    LastTurn,
+    body_of,
+    last_turn,
+)
 
 pytestmark = pytest.mark.anyio
 
