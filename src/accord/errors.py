@@ -29,7 +29,7 @@ _ID_CHARACTERS_MAX = 100
 _DETAIL_CHARACTERS_MAX = 500
 # Nor is its message a place for whole documents; `message` has all of it.
 _MESSAGE_CHARACTERS_MAX = 2000
-# What a process said last, as far as it is shown; `stderr_tail` has all that was kept.
+# The last lines of a process that are shown; `stderr_tail` has all that was kept.
 _STDERR_CHARACTERS_MAX = 4096
 # HTTP's word for it, which agents pass on from their model's server.
 _TOO_MANY_REQUESTS = 429
@@ -99,7 +99,7 @@ class RequestFailed(AccordError):
 
     @property
     def reason(self) -> str | None:
-        """The peer's `data.reason`, which says more than the code where it is given."""
+        """The peer's `data.reason`, which is more specific than the code."""
         return _text_of(self.data, "reason")
 
     @property
@@ -114,7 +114,7 @@ class RequestFailed(AccordError):
 
     @property
     def detail(self) -> str:
-        """What the peer said about the cause and the place of the mistake, for a person."""
+        """The peer's text about the cause and the place of the mistake."""
         return " ".join(self._details())
 
     def _details(self) -> list[str]:
@@ -255,7 +255,7 @@ class SpawnFailed(AccordError):
 
 
 class ConfigError(AccordError):
-    """A configuration file says what cannot be; the message names file, key and what may be."""
+    """A configuration file has an invalid value; the message names file, key and valid values."""
 
     def __init__(self, message: str, *, file: str | None = None, key: str | None = None) -> None:
         super().__init__(message)

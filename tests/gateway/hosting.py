@@ -102,7 +102,7 @@ class Hosting:
             params = {"protocolVersion": 2, "info": info, "capabilities": capabilities}
         wire.request("init", "initialize", params)
         answer = await wire.hear()
-        assert "result" in answer, answer
+        wire.first = answer["result"]
         return wire
 
 

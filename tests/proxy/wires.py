@@ -23,6 +23,8 @@ class Wire:
         self.transport = transport
         self.lines: list[bytes] = []
         self.end: Ended | None = None
+        # What was answered to `initialize`, where that was asked.
+        self.first: Json = {}
         self._rest = b""
         self._read = 0
         self._news = anyio.Event()

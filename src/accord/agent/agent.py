@@ -105,7 +105,7 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """The name that clients are told."""
+        """The name of the agent for clients."""
         return self._definition.name
 
     @property
@@ -256,7 +256,7 @@ class Agent:
         return handler
 
     def knows_login(self, check: Callable[[], bool]) -> Callable[[], bool]:
-        """Register a function that says whether the user is logged in already.
+        """Register a function that returns whether the user is logged in already.
 
         A login in a terminal happens in another process and leaves something behind, such as a
         token in a file; without this function, sessions would always be refused.  It is called
@@ -336,7 +336,7 @@ class Agent:
         return handler
 
     async def auth_status_changed(self) -> None:
-        """Tell every client whose status of the login is out of date."""
+        """Send every client the login status if it has changed."""
         for login in list(self._definition.login_states):
             await login.announce()
 
@@ -449,7 +449,7 @@ class Agent:
             code = INTERRUPTED
             sys.exit(code)
         except AccordError as error:
-            # The message says everything; a traceback would not help.
+            # The message is complete; a traceback would not help.
             code = 1
             sys.exit(f"{self.name}: {error}")
         except (SystemExit, BaseExceptionGroup) as error:

@@ -1,4 +1,4 @@
-"""Validate what a program says to `Agent` and in a turn, so that a typo is found at once.
+"""Validate arguments of `Agent` and of turns, so that a typo is found at once.
 
 A requirement for a capability that does not exist would refuse every client, and a string in place
 of a list would be read as its letters.

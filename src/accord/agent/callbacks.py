@@ -1,4 +1,4 @@
-"""Calls of the program's own functions: whatever they raise, the connection goes on.
+"""Calls of the program's own functions; an exception in one does not end the connection.
 
 What always holds
     * A cancellation passes only where the turn, the request or the connection was cancelled.  Any

@@ -46,7 +46,7 @@ class ClientLogin(Protocol):
     """The login of one connection, as the agent sees it."""
 
     async def announce(self) -> None:
-        """Tell the client of a change of its login."""
+        """Report a change of the login to the client."""
         ...
 
 
@@ -116,13 +116,13 @@ class AgentDefinition:
 
     @cached_property
     def store(self) -> "SessionStore":
-        """Where sessions are stored: in memory, unless the program said otherwise."""
+        """The store of sessions: in memory, unless the program has set one."""
         from accord.store import MemoryStore
 
         return MemoryStore()
 
     def store_for(self, principal: str) -> "SessionStore":
-        """The sessions that a user of a server may see; "" is everybody where nobody logs in."""
+        """The stored sessions of one user of a server; "" is everyone if there are no logins."""
         if not principal:
             return self.store
         from accord.store.user_sessions import OwnedSessions

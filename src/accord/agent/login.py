@@ -76,7 +76,7 @@ class Login:
         return await elicit_url(self, message, url)
 
     async def visited(self, answer: Answer) -> None:
-        """Tell the client that what the user agreed to do on the page is done."""
+        """Tell the client that the user has finished on the page."""
         await complete_url(self, answer)
 
     # ---- the library's side of a question

@@ -331,7 +331,7 @@ class Turn:
 
     @property
     def client_extensions(self) -> frozenset[str]:
-        """The methods beyond the protocol that the client says it has."""
+        """The methods beyond the protocol that the client advertises."""
         return self._session.features.extensions
 
     @overload
@@ -457,7 +457,7 @@ class Subagent(Turn):
         self._child = ChildState(outer, place, tuple(roots))
         super().__init__(TurnState(self._child, ()))
         self._entered = False
-        # Nothing can be said in it before its block is entered, as after.
+        # It accepts messages only inside its block.
         self._state.has_ended = True
         self.cancellable = cancellable
         granted = v2.SessionCancelCapabilities() if cancellable else UNSET
@@ -529,11 +529,11 @@ class Subagent(Turn):
     # ---- messages between the two
 
     async def instruct(self, *parts: str | v2.ContentBlock) -> None:
-        """Show what the parent tells the subagent."""
+        """Show a message of the parent to the subagent."""
         await self._message(self._outer, self._child, parts)
 
     async def report(self, *parts: str | v2.ContentBlock) -> None:
-        """Show what the subagent tells its parent."""
+        """Show a message of the subagent to its parent."""
         await self._message(self._child, self._outer, parts)
 
     async def _message(

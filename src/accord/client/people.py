@@ -102,7 +102,7 @@ class SessionPeople:
         self.members: tuple[Member, ...] = ()
         """All who may see the session, those who are here and the others."""
         self.user = ""
-        """Our own user."""
+        """The id of our own user."""
         self.primary: str | None = None
         """Whose client serves files and terminals, once the gateway has told a change."""
         self.is_over = False

@@ -1,4 +1,4 @@
-"""How things are said in ACP: JSON-RPC 2.0 and its framings, without I/O.
+"""JSON-RPC 2.0 and its framings, without I/O.
 
 Start with `peer.py`; `events.py` is all that it can say, `framing.py` what is around frames.
 """

@@ -49,5 +49,5 @@ TEXTS: Final[dict[int, str]] = {
 
 
 def text_of(code: int) -> str:
-    """The short text of a code; codes that nobody told us about are generic errors."""
+    """Return the short text of a code; unknown codes are generic errors."""
     return TEXTS.get(code, f"Error {code}")

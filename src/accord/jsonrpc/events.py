@@ -1,4 +1,4 @@
-"""What `Peer.receive` says about a frame: one frozen value per frame.
+"""The results of `Peer.receive`: one frozen value per frame.
 
 Must not know: what a method means; `$/cancel_request` is a notification like any other.
 Always holds: an event is complete in itself; `Raw` members are views into the frame, so whoever
@@ -23,7 +23,7 @@ class RequestReceived(msgspec.Struct, frozen=True, gc=False):
 
 
 class NotificationReceived(msgspec.Struct, frozen=True, gc=False):
-    """The peer tells; nothing may be answered."""
+    """A notification of the peer, which gets no answer."""
 
     method: str
     params: Raw
@@ -54,7 +54,7 @@ class CallFailed(msgspec.Struct, frozen=True, gc=False):
 
 
 class StrayAnswer(msgspec.Struct, frozen=True, gc=False):
-    """An answer that nobody waits for: unknown id, a second answer, or an error with id null.
+    """An answer without an open request: unknown id, a second answer, or an error with id null.
 
     Code and message are those of the peer where the answer was an error: an error with id null
     is how a peer says that it could not read something of ours.  A `late` one answers a call

@@ -230,7 +230,7 @@ class ContentLength:
         return frames
 
     def finish(self) -> list[bytes]:
-        """What is left, if it is a whole message that came without a header."""
+        """Return the rest, if it is a whole message without a header."""
         tail = self._take()
         if self._body_bytes is None and is_whole(tail):
             return [tail]
@@ -333,7 +333,7 @@ class DetectedFraming:
         return self._splitter.feed(head)
 
     def finish(self) -> list[bytes]:
-        """As for the framing that was found; a stream too short to tell is read as lines."""
+        """Return the rest of the stream; one too short to detect its framing is read as lines."""
         return self._splitter.feed(self._head) + self._splitter.finish()
 
     def encode(self, frame: bytes) -> bytes:

@@ -109,7 +109,7 @@ class Peer:
         self._null_ids_allowed = version in NULL_ID_VERSIONS
         self._accept_batches = self._batches_wanted or version in BATCH_VERSIONS
 
-    # What we say
+    # Outgoing messages
 
     @property
     def can_call(self) -> bool:
@@ -230,7 +230,7 @@ class Peer:
     # What we hear
 
     def receive(self, frame: bytes) -> Event:
-        """Advance by one frame and say what happened."""
+        """Take one frame and return what happened."""
         # Called by a name of its own: as a method it would cost a tenth more.
         decode = self._decode
         try:

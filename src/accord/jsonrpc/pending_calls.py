@@ -18,7 +18,7 @@ PENDING_MAX: Final = 1024
 ABANDONED_MAX: Final = 1024
 """Calls that we gave up and still know, so that a late answer is not taken for a mistake."""
 
-# Bounded, so that nobody makes us turn a string of a million digits into a number.
+# Bounded, so that a peer cannot make us convert a string of a million digits.
 _OUR_ID: Final = re.compile("[1-9][0-9]{0,18}")
 
 
@@ -71,7 +71,7 @@ class PendingCalls:
         return call_id if call_id in self._pending else None
 
     def kind_of_stray(self, answer_id: Id) -> Literal["unknown", "second", "late"]:
-        """Why nobody waits for an answer with this id."""
+        """Return why there is no open call with this id."""
         call_id = _as_call_id(answer_id)
         if call_id in self._abandoned:
             del self._abandoned[call_id]

@@ -1,4 +1,4 @@
-"""What the outcome in a response says, however badly it is put.
+"""Read the outcome of a response, even a malformed one.
 
 Must not know: which calls are pending.
 Always holds: every response gives one event that settles the call, so that no caller waits for

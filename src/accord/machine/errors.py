@@ -27,7 +27,7 @@ class MachineError(AccordError):
 
 
 class FileFailure(MachineError):
-    """An operation on a file did not happen; `path` is the path as it was asked for."""
+    """An operation on a file failed; `path` is the requested path."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

@@ -1,4 +1,4 @@
-"""Methods beyond the protocol: how they are named, and how each side tells the other of its own.
+"""Methods beyond the protocol: their names, and how each side announces its own.
 
 Names start with an underscore.  What a side has registered is listed in the `_meta` of its
 capabilities.
@@ -29,20 +29,20 @@ def check_name(name: str) -> None:
 
 
 def read_decided_by(answer: object) -> str | None:
-    """What decided about a permission request, where the client says so in a word that we know."""
+    """The origin of a permission decision, if the client names one that we know."""
     meta = answer.get("_meta") if isinstance(answer, Mapping) else None
     by = meta.get(DECIDED_BY) if isinstance(meta, Mapping) else None
     return by if isinstance(by, str) and by in DECIDERS else None
 
 
 def advertised(names: Iterable[str]) -> dict[str, Any]:
-    """The `_meta` that tells the peer, empty when there is nothing to tell."""
+    """The `_meta` that announces methods to the peer; empty if there are none."""
     listed = sorted(set(names))
     return {META_KEY: {"methods": listed}} if listed else {}
 
 
 def read_advertised(capabilities: Mapping[str, Any]) -> frozenset[str]:
-    """The names that the peer says it understands, in the `_meta` of its capabilities."""
+    """The names that the peer announces in the `_meta` of its capabilities."""
     meta = capabilities.get("_meta")
     ours = meta.get(META_KEY) if isinstance(meta, Mapping) else None
     names = ours.get("methods") if isinstance(ours, Mapping) else None

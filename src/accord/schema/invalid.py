@@ -1,4 +1,4 @@
-"""What reading says about text that is not of the wanted type."""
+"""The error for JSON text that does not have the wanted type."""
 
 
 class Invalid(ValueError):

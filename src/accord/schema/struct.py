@@ -50,7 +50,7 @@ MetaMap: TypeAlias = dict[str, Raw]
 
 
 class WireStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", gc=False):
-    """An object of the protocol.  Every one may carry `_meta`, which is kept as it was sent.
+    """An object of the protocol.  Every one may have `_meta`, which is kept unchanged.
 
     Subclasses repeat `frozen=True, kw_only=True`: msgspec does not pass them on.
 

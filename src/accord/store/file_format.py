@@ -1,4 +1,4 @@
-"""What tells one kind of our SQLite files from another: its tables, and the words for its errors.
+"""The kinds of our SQLite files: their tables, and the words for their errors.
 
 `migrations.py` has the format of a session store.  The gateway has a format of its own and uses the
 same code to open, check, migrate and write its file.

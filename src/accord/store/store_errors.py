@@ -1,4 +1,4 @@
-"""The errors of a store: each says what is wrong with its file or a session, and what to do.
+"""The errors of a store: each names the fault of its file or of a session, and what to do.
 
 Of a file, it tells damage from a full disk and from a file out of reach.
 """

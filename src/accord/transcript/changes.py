@@ -80,13 +80,13 @@ class Change(LightStruct, Generic[ItemT]):
 
 
 class UserMessageChanged(Change[Message]):
-    """The user said something, here or elsewhere."""
+    """A message of the user, sent here or elsewhere."""
 
     kind: ClassVar[Literal["user_message"]] = "user_message"
 
 
 class MessageChanged(Change[Message]):
-    """The agent said something."""
+    """A message of the agent."""
 
     kind: ClassVar[Literal["message"]] = "message"
 
@@ -116,7 +116,7 @@ class TerminalChanged(Change[Terminal]):
 
 
 class ToolCallWithTerminals(ToolCallChanged):
-    """A tool call of a v1 agent that tells of its own terminals beside the call.
+    """A tool call of a v1 agent that reports its own terminals beside it.
 
     `terminals` has what became of each.  A client hands them on behind the call, one by one.
     """
@@ -155,7 +155,7 @@ class UsageChanged(Change[Usage]):
 
 
 class NoticeCame(Change[Notice]):
-    """The agent has something to tell about itself."""
+    """A notice of the agent."""
 
     kind: ClassVar[Literal["notice"]] = "notice"
 

@@ -52,7 +52,7 @@ class LateUpdates:
         return _key(update) in self._waiting
 
     def add(self, update: Update) -> Update | None:
-        """Take one.  Returns what has to wait in its place; None when it was joined to another."""
+        """Take an update.  Return what waits in its place; None if it was joined to another."""
         key = _key(update)
         # Of the same class as the update, which no type checker can know.
         first: Any = self._waiting.get(key)
@@ -72,7 +72,7 @@ class LateUpdates:
         return None
 
     def take(self, update: Update) -> Update:
-        """What an update says now that its turn has come; any other update is as it is."""
+        """Return the joined form of an update whose turn has come; others are unchanged."""
         key = _key(update)
         if self._waiting.get(key) is not update:
             return update
@@ -117,13 +117,13 @@ class _Place:
 
     def joined(self) -> str:
         if self._item.replacements != self._replacements:
-            # It was replaced by what this consumer is not told, such as the next turn.
+            # It was replaced by an update for another consumer, such as one of the next turn.
             return "".join(self._before)
         return "".join((*self._before, self._item.text[self._start : self._end]))
 
 
 class _Tail:
-    """The last part of a text that its item does not keep as it came."""
+    """The last part of a text that its item does not keep unchanged."""
 
     __slots__ = ("_chars", "_pieces")
 

@@ -1,4 +1,4 @@
-"""The heart of a transcript: all entities, in order and by id.  The folds change it, nobody else.
+"""The core of a transcript: all entities, in order and by id.  Only the folds change it.
 
 Must not know: wire structs.  What an update means is the business of the fold of its version.
 
@@ -126,7 +126,7 @@ class View:
         return message
 
     def name_prompt(self, message: Message, message_id: str) -> None:
-        """The agent said which id our prompt has; what it echoed under that id is the prompt."""
+        """Note the agent's id for our prompt; its echo under that id is the prompt."""
         users = self.messages_by_id["user"]
         other = users.get(message_id)
         if other is not message:
@@ -173,8 +173,8 @@ class View:
         if expected.takes(block):
             self._end_echo_if_complete(message)
             return message, ""
-        # It is not what we sent.  If the id says that it is our prompt, the agent knows better;
-        # if we only guessed, it is somebody else's message, from its first block on.
+        # It is not the text that we sent.  With the id of our prompt, the agent's text counts;
+        # if we only guessed, it is another message, from its first block on.
         self._prompts.drop(message)
         if not expected.is_confirmed:
             message.message_id = None

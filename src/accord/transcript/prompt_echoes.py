@@ -45,7 +45,7 @@ class SentPrompt:
         return self._matched == len(self._text) and self._others == 0
 
     def equals(self, blocks: Sequence[Block]) -> bool:
-        """Whether a whole message says what the prompt says.
+        """Whether a whole message has the content of the prompt.
 
         Text decides; of other blocks only the number counts, for agents rewrite links.
         """

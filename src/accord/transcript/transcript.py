@@ -94,7 +94,7 @@ class Transcript:
         return self._folds, self._view
 
     def apply(self, update: object) -> Update | None:
-        """Take one update; says what it changed, or None where it changed nothing.
+        """Take one update; return what it changed, or None if it changed nothing.
 
         Raises:
             TypeError: the update belongs to another dialect.
@@ -192,7 +192,7 @@ class Transcript:
         self._view.open = None
 
     def turn_cancelled(self) -> list[ToolCall]:
-        """Mark the unfinished tool calls of this turn as cancelled, and say which those are.
+        """Mark the unfinished tool calls of this turn as cancelled, and return them.
 
         What the agent still reports about them is taken as ever.  Work that the agent lists as
         running in the background goes on, so it is not marked.
@@ -210,7 +210,7 @@ class Transcript:
         return calls
 
     def mark(self) -> int:
-        """A place between what was said and what will be."""
+        """A position between past and future messages."""
         return self._view.next_order
 
     def messages_since(self, mark: int, until: int | None = None) -> Sequence[Message]:
@@ -220,14 +220,14 @@ class Transcript:
         return messages[bisect_left(messages, mark, key=_order) : end]
 
     def text_since(self, mark: int, until: int | None = None) -> str:
-        """What the agent said between the marks, a blank line between its messages."""
+        """Return the agent's messages between two marks, separated by blank lines."""
         return BETWEEN_MESSAGES.join(
             message.text
             for message in self.messages_since(mark, until)
             if message.role == "agent" and message.text
         )
 
-    # What the client itself knows, and no update says
+    # Facts that the client knows, and no update reports
 
     def mode_selected(self, mode_id: str) -> None:
         """The agent agreed to our change of mode."""
@@ -288,7 +288,7 @@ class Transcript:
         try:
             plain: dict[str, Any] = to_python(text)
         except Invalid:
-            # An agent said a number that no float can hold: it stays the text that it was.
+            # A number that no float can hold stays text.
             plain = json.loads(text, parse_float=_number, parse_int=_number)
         return plain
 

@@ -191,9 +191,10 @@ class TaskDriver(Driver):
             scope.cancel()
 
 
-def context_of_asyncio() -> Context:
-    """Return a copy of the context in which anyio finds asyncio outside of tasks."""
-    context = copy_context()
+def context_of_asyncio(context: Context | None = None) -> Context:
+    """Let anyio find asyncio outside of tasks: in this context, or in a copy of the current one."""
+    if context is None:
+        context = copy_context()
     sniffio = sys.modules.get("sniffio")
     if sniffio is not None:
         context.run(sniffio.current_async_library_cvar.set, "asyncio")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -88,6 +90,24 @@ def test_a_server_that_refuses_its_user_is_not_judged(
     assert ended.code == 3
     assert f"cannot check {url}: {said}" in ended.error
     assert not ended.out
+
+
+@pytest.mark.parametrize("version", ["1", "2", "draft"])
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_a_shown_command_fails_again(scheme: str, version: str, home: Home) -> None:
+    """Ours: also where another user had to be named, here one who is the same."""
+    home.env["GIVEN"] = TOKEN
+    options = ("--token-env", "GIVEN", "--other-token-env", "GIVEN", "--timeout", "60")
+    agent = "tests.transport.server.agent_program:storing_agent"
+    with serve_process(agent=agent, env={"ACCORD_SERVE_TOKEN": TOKEN}) as server:
+        url = server.url.replace("http", scheme)
+        words = ("check", url, "--protocol", version, "--only", "TR-HTTP-20", *options)
+        ended = home.accord(*words)
+        (shown,) = re.findall("again accord (.*)", ended.out)
+        again = home.accord(*shlex.split(shown))
+    assert (ended.code, again.code) == (1, 1), ended.out + again.out
+    assert "another user can load the session" in again.out
+    assert shown in again.out
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])

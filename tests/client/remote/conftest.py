@@ -1,4 +1,4 @@
-"""Remote agents need asyncio."""
+"""The servers of these tests run on asyncio."""
 
 from __future__ import annotations
 

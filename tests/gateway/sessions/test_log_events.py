@@ -82,6 +82,23 @@ CASES: tuple[tuple[Version, Sequence[Entry], LastTurn], ...] = (
 )
 
 
+@pytest.mark.parametrize("was_open", [True, False])
+async def test_a_turn_that_began_in_the_snapshot_is_open_if_its_record_says_so(
+    was_open: bool,
+) -> None:
+    """Ours: a snapshot has neither the ends of turns nor states."""
+    tails: dict[Version, Sequence[tuple[Sequence[Entry], bool]]] = {
+        "v1": [([], was_open), ([SAID], was_open), ([SAID, answered(1)], False)],
+        "v2": [([SAID], was_open), ([state("idle")], False), ([state("running"), SAID], True)],
+    }
+    for version, cases in tails.items():
+        for tail, is_open in cases:
+            log = ListLog([ASKED, SAID, *tail])
+            last = 2 + len(tail)
+            found = await last_turn(log, last, version, past_seq=2, was_open=was_open)
+            assert found == LastTurn(True, is_open, None)
+
+
 @pytest.mark.parametrize(("version", "entries", "expected"), CASES)
 async def test_the_end_of_a_log_tells(
     version: Version, entries: Sequence[Entry], expected: LastTurn

@@ -41,7 +41,7 @@ async def connected(client: str, port: int, stack: AsyncExitStack) -> None:
         return
     raw = RawHttp2Client(port)
     await raw.initialize()
-    stream = raw.stream() if client == "http/1.1" else raw.idle_stream()
+    stream = raw.stream() if client == "http/1.1" else raw.unread_stream()
     await stack.enter_async_context(stream)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from h2.config import H2Configuration
@@ -13,12 +14,12 @@ from h2.connection import H2Connection
 from h2.events import DataReceived, ResponseReceived, StreamEnded, StreamReset
 
 from tests.hang_limit import HANG_SECONDS
-from tests.transport.server.raw_http import RawClient, Response, closed
+from tests.transport.server.raw_http import Json, RawClient, Response, closed
 
 
 @dataclass
 class RawHttp2Client(RawClient):
-    """Sends what `RawClient` sends, over HTTP/2; its streams of events stay with HTTP/1.1."""
+    """Sends what `RawClient` sends, over HTTP/2; `stream` stays with HTTP/1.1."""
 
     async def request(
         self,
@@ -32,21 +33,23 @@ class RawHttp2Client(RawClient):
             return await asked.response()
 
     @asynccontextmanager
-    async def idle_stream(self) -> AsyncIterator[None]:
-        """Open the stream of the connection, and read nothing of it but its head."""
-        headers = {"accept": "text/event-stream"}
-        async with self._asked("GET", headers, b"", None) as asked:
+    async def unread_stream(
+        self, headers: Mapping[str, str | None] | None = None
+    ) -> AsyncIterator[Http2Exchange]:
+        """Open a stream of events, and read nothing of it but its head."""
+        asking = {"accept": "text/event-stream", **(headers or {})}
+        async with self._asked("GET", asking, b"", None) as asked:
             async with asyncio.timeout(HANG_SECONDS):
                 assert (await asked.head()).status == 200
-            yield
+            yield asked
 
     @asynccontextmanager
     async def _asked(
         self, method: str, headers: Mapping[str, str | None] | None, body: bytes, path: str | None
-    ) -> AsyncIterator[_Exchange]:
+    ) -> AsyncIterator[Http2Exchange]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
-            exchange = _Exchange(reader, writer)
+            exchange = Http2Exchange(reader, writer)
             special = {
                 ":method": method,
                 ":scheme": "http",
@@ -60,7 +63,7 @@ class RawHttp2Client(RawClient):
             await closed(writer)
 
 
-class _Exchange:
+class Http2Exchange:
     """One request on a connection; what breaks HTTP/2 raises."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,6 +71,7 @@ class _Exchange:
         self._h2: Any = H2Connection(H2Configuration(header_encoding="latin-1"))
         self._h2.initiate_connection()
         self._answer: Response | None = None
+        self._parts: list[bytes] = []
         self._is_over = False
 
     async def send(self, headers: list[tuple[str, Any]], body: bytes) -> None:
@@ -91,7 +95,15 @@ class _Exchange:
     async def response(self) -> Response:
         while not self._is_over:
             await self._read()
-        return await self.head()
+        return replace(await self.head(), body=b"".join(self._parts))
+
+    async def messages_until(self, request_id: int) -> list[Json]:
+        """The messages of a stream of events, up to the answer with this id."""
+        answer = b'"id":%d,"result"' % request_id
+        while answer not in b"".join(self._parts[-2:]):
+            await self._read()
+        lines = b"".join(self._parts).split(b"\n")
+        return [json.loads(line[5:]) for line in lines if line.startswith(b"data:")]
 
     async def _read(self) -> None:
         self._writer.write(self._h2.data_to_send())
@@ -103,8 +115,7 @@ class _Exchange:
                     found = {str(name): str(value) for name, value in headers or ()}
                     self._answer = Response(int(found[":status"]), found)
                 case DataReceived(data=piece, flow_controlled_length=size):
-                    assert self._answer is not None
-                    self._answer.body += piece or b""
+                    self._parts.append(piece or b"")
                     self._h2.acknowledge_received_data(size, 1)
                 case StreamEnded():
                     self._is_over = True
@@ -114,4 +125,4 @@ class _Exchange:
                     self._is_over = True
 
 
-__all__ = ["RawHttp2Client"]
+__all__ = ["Http2Exchange", "RawHttp2Client"]

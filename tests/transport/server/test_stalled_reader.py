@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from accord import RemoteLimits
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, RawClient, prompt
+from tests.transport.server.raw_http2 import RawHttp2Client
 from tests.transport.server.serve_process import ServeProcess, serve_process
 from tests.transport.server.served_agent import serving
 
@@ -52,6 +54,16 @@ async def others_are_served(server: ServeProcess) -> None:
             assert answer["result"] == {"stopReason": "end_turn"}
 
 
+async def agent_waits(server: ServeProcess) -> None:
+    """Wait until the process grows no more, while others are served."""
+    async with asyncio.timeout(HANG_SECONDS):
+        grew = True
+        while grew:
+            before = server.memory_bytes
+            await others_are_served(server)
+            grew = server.memory_bytes > before + MIB
+
+
 async def test_a_websocket_that_is_not_read_holds_little() -> None:
     with serve_process() as server:
         url = f"ws://127.0.0.1:{server.port}/acp"
@@ -60,37 +72,43 @@ async def test_a_websocket_that_is_not_read_holds_little() -> None:
             session_id = await new_session(socket)
             before = server.memory_bytes
             await socket.send(json.dumps(prompt(session_id, f"flood {CHUNKS}")))
-            await others_are_served(server)
+            await agent_waits(server)
             assert server.memory_bytes - before < GROWTH_BYTES_MAX
-            said = 0
             async with asyncio.timeout(HANG_SECONDS):
-                for message in await receive(socket, 2):
-                    update = message.get("params", {}).get("update", {})
-                    if update.get("sessionUpdate") == "agent_message_chunk":
-                        said += update["content"]["text"].count(":")
-            assert said == CHUNKS
+                assert chunks_in(await receive(socket, 2)) == CHUNKS
 
 
-async def test_a_stream_that_is_not_read_holds_little() -> None:
+def chunks_in(messages: list[Any]) -> int:
+    """How many chunks were said, though several may have come as one."""
+    updates = (message.get("params", {}).get("update", {}) for message in messages)
+    return sum(
+        update["content"]["text"].count(":")
+        for update in updates
+        if update.get("sessionUpdate") == "agent_message_chunk"
+    )
+
+
+@pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/2"])
+async def test_a_stream_that_is_not_read_holds_little(version: str) -> None:
     with serve_process() as server:
-        client = RawClient(server.port)
+        client = RawHttp2Client(server.port)
         await client.initialize()
         async with client.stream() as connection:
             await client.post(NEW_SESSION)
             session_id = (await connection.until(1))[-1]["result"]["sessionId"]
         header = {"acp-session-id": session_id}
-        async with client.stream(header) as session:
+        async with AsyncExitStack() as stack:
+            if version == "HTTP/1.1":
+                read_until = (await stack.enter_async_context(client.stream(header))).until
+            else:
+                unread = await stack.enter_async_context(client.unread_stream(header))
+                read_until = unread.messages_until
             before = server.memory_bytes
             await client.post(prompt(session_id, f"flood {CHUNKS}"), header)
-            await others_are_served(server)
+            await agent_waits(server)
             assert server.memory_bytes - before < GROWTH_BYTES_MAX
-            said = 0
             async with asyncio.timeout(HANG_SECONDS):
-                for message in await session.until(2):
-                    update = message.get("params", {}).get("update", {})
-                    if update.get("sessionUpdate") == "agent_message_chunk":
-                        said += update["content"]["text"].count(":")
-            assert said == CHUNKS
+                assert chunks_in(await read_until(2)) == CHUNKS
 
 
 async def test_a_client_that_is_away_holds_little_and_misses_nothing() -> None:
@@ -104,11 +122,7 @@ async def test_a_client_that_is_away_holds_little_and_misses_nothing() -> None:
             await socket.send(json.dumps(prompt(session_id, f"flood {CHUNKS}")))
             await socket.recv()
             socket.transport.abort()
-        await others_are_served(server)
-        # Until the agent waits, its process is busy.
-        async with asyncio.timeout(HANG_SECONDS):
-            while await server_works(server):
-                await others_are_served(server)
+        await agent_waits(server)
         assert server.memory_bytes - before < GROWTH_BYTES_MAX
         back = f"{url}?accord-resume={said['connectionId']}&accord-received=2"
         async with connect(back, compression=None, max_queue=4) as socket:
@@ -125,19 +139,10 @@ async def test_a_client_that_is_away_holds_little_and_misses_nothing() -> None:
                         taken = 0
                         told = {"jsonrpc": "2.0", "method": "_accord/received"}
                         await socket.send(json.dumps({**told, "params": {"count": count}}))
-                    update = message.get("params", {}).get("update", {})
-                    if update.get("sessionUpdate") == "agent_message_chunk":
-                        said += update["content"]["text"].count(":")
+                    said += chunks_in([message])
                     if message.get("id") == 2:
                         break
             assert said == CHUNKS
-
-
-async def server_works(server: ServeProcess) -> bool:
-    """Whether the process grew since it was last looked at."""
-    before = server.memory_bytes
-    await others_are_served(server)
-    return server.memory_bytes > before + MIB
 
 
 async def test_a_client_that_acknowledges_nothing_makes_the_server_wait() -> None:

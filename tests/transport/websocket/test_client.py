@@ -329,7 +329,7 @@ async def test_a_server_that_takes_nothing_is_given_up() -> None:
 
 
 def test_other_event_loops_are_refused_clearly() -> None:
-    """Ours: remote transports sit on asyncio."""
+    """Ours: a WebSocket sits on asyncio; HTTP does not."""
 
     async def start() -> None:
         async with anyio.create_task_group() as tasks:
@@ -337,7 +337,7 @@ def test_other_event_loops_are_refused_clearly() -> None:
 
     with pytest.raises(BaseExceptionGroup) as caught:
         trio.run(start)
-    assert caught.group_contains(LocalProtocolError, match="asyncio")
+    assert caught.group_contains(LocalProtocolError, match="needs asyncio.*use http:")
 
 
 @pytest.mark.parametrize("rounds", range(16))

@@ -31,7 +31,7 @@ _log = logger("accord.agent")
 
 
 class Surroundings(NamedTuple):
-    """What a request that opens a session says of its surroundings."""
+    """The surroundings of a session, from the request that opens it."""
 
     cwd: str
     directories: tuple[str, ...]
@@ -155,7 +155,7 @@ class ActiveSessions:
             await active.gone.wait()
         if active is not None:
             await self._hook(self.agent.folder_check, given.cwd)
-            # Its work goes on; only the surroundings are new.
+            # The session keeps working; only its surroundings are new.
             active.mcp_servers = given.mcp_servers
             await active.stored.amend(**given.of_record)
             if not active.prompts.is_busy:
@@ -177,7 +177,7 @@ class ActiveSessions:
         return session
 
     async def fork(self, session_id: str, given: Surroundings) -> SessionState:
-        """Make a new session with the same past; the old one stays as it is."""
+        """Make a new session with the same history; the old one is unchanged."""
         source = await self.store.get(session_id)
         if source is None:
             raise RequestError.session_missing(session_id)
@@ -260,7 +260,7 @@ class ActiveSessions:
             self.connection.tasks.start_soon(self._delete_unused, session_id, name="unused session")
 
     async def _show(self, session: SessionState) -> None:
-        """Call the program's function for sessions; what it says waits for the answer."""
+        """Call the program's function for sessions; its updates wait for the answer."""
         hook = self.agent.session_hook
         if hook is not None:
             from accord.agent.session.agent_session import public_session

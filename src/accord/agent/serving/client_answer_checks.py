@@ -55,7 +55,7 @@ def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> No
 
 
 def decided_by(answer: Raw) -> str | None:
-    """What refused a permission, where the client says so; most clients do not."""
+    """The reason of a denied permission, if the client sends one; most do not."""
     if DECIDED_BY.encode() not in bytes(answer):
         return None
     try:

@@ -92,13 +92,13 @@ class LoginState:
         )
 
     async def announce(self) -> None:
-        """Tell the client if the status of its login has changed (unstable)."""
+        """Report the login status to the client if it has changed (unstable)."""
         if self.agent.unstable:
             await self.auth_status.announce()
 
 
 class AuthStatusReporter:
-    """What one client knows of the login.  v1 and v2 say it alike."""
+    """The login state of one client, the same in v1 and v2."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class AuthStatusReporter:
         return encode(v2.AuthStatusResponse(state=self._told.state, accounts=_said(self._told)))
 
     async def announce(self) -> None:
-        """Tell the client if the status is another one now."""
+        """Report the status to the client if it has changed."""
         wanted = self._agent.unstable and self._features.auth_status
         if not wanted or self._connection.error is not None:
             return

@@ -221,7 +221,7 @@ class OfficialRequests:
         response: Any,
         replays: Callable[[Any], bool],
     ) -> Work:
-        """Go on with a stored session, and send its past where `replays` says so."""
+        """Continue a stored session; with `replays`, send its history."""
         self.login.require()
         given, is_replayed = self._surroundings(wanted), replays(wanted)
 
@@ -262,7 +262,7 @@ class OfficialRequests:
         return Surroundings(wanted.cwd, directories_of(wanted), servers, about)
 
     def _introduce_behind(self, request: IncomingRequest, session: SessionState) -> None:
-        """Tell what the session said so far once the client has the answer that names it."""
+        """Send the session's earlier updates once the client has the answer that names it."""
         in_answer = self._version.lists_commands_in_answer
         request.on_answered = (
             session.updates.introduce if in_answer else session.introduce_with_commands
@@ -356,7 +356,7 @@ class OfficialRequests:
         )
 
     async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes | Exception | None:
-        """Enter the state that ends the turn; return the answer where that tells its end."""
+        """Enter the state that ends the turn; return the answer if that reports the end."""
         spent = turn.tokens
         try:
             spent = turn.settle_tokens()

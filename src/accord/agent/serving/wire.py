@@ -38,7 +38,7 @@ class Features(NamedTuple):
     plans: bool = True
     subagents: bool = True
     auth_status: bool = True
-    # Methods beyond the protocol that the client says it has.
+    # Methods beyond the protocol that the client advertises.
     extensions: frozenset[str] = frozenset()
 
 
@@ -51,10 +51,10 @@ class FileDetails(NamedTuple):
 
 
 class ClientRequests(Protocol):
-    """How a client of the draft is asked to do something."""
+    """Sends requests to a client of the draft."""
 
     async def ask_permission(self, session: Any, ask: PermissionAsk) -> PermissionOption | None:
-        """Ask the user, as `SessionState.ask_permission` says."""
+        """Ask the user; see `SessionState.ask_permission`."""
         ...
 
     def remembered(self, session: Any, keys: Sequence[str], allowed: bool) -> None:
@@ -85,7 +85,7 @@ HeldAgain: TypeAlias = Literal["none", "messages", "all"]
 
 
 class Wire(Protocol):
-    """Encodes what the agent says in one version."""
+    """Encodes the agent's messages in one version."""
 
     version: int
     features: Features
@@ -105,7 +105,7 @@ class Wire(Protocol):
 
     @property
     def client_requests(self) -> ClientRequests | None:
-        """None where files, terminals and permission are asked for as in v1."""
+        """None if files, terminals and permissions are requested as in v1."""
         ...
 
     @property

@@ -106,7 +106,7 @@ class AgentSession:
         """Whether nothing more can be sent for it."""
         return self._state.closed
 
-    # ---- what it says
+    # ---- updates
 
     async def emit(self, update: v2.SessionUpdate, *, waits: bool = True) -> None:
         """Log an update of v2 and send it.  Waits while the client is slow, unless told not to."""
@@ -117,7 +117,7 @@ class AgentSession:
         await self._state.set_title(title)
 
     async def visited(self, answer: Answer) -> None:
-        """Tell the client that what the user agreed to do on a page is done."""
+        """Tell the client that the user has finished on a page."""
         from accord.agent.tools.elicitation import complete_url
 
         await complete_url(self._state, answer)

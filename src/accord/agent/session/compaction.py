@@ -1,4 +1,4 @@
-"""The compaction of a context, as the client is told of it."""
+"""The compaction of a context, as the client sees it."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class SessionState:
         self.turn: OpenTurn | None = None
         self.terminals = OwnTerminals(updates, self.post_state)
         self.tasks = SessionTasks(connection)
-        # It takes no new request, but what is left of its work is still told.
+        # The session accepts no new request, but the rest of its work is still reported.
         self.closing = False
         self.gone = anyio.Event()
 
@@ -187,7 +187,7 @@ class SessionState:
         self.post_state()
 
     def post_state(self) -> None:
-        """Tell the client the state as it is now; a repetition changes nothing."""
+        """Send the client the current state; a repetition changes nothing."""
         self.updates.post(self.state_update())
 
     def state_update(self) -> v2.StateUpdate:

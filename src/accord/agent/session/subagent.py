@@ -48,7 +48,7 @@ class HiddenUpdates(SessionUpdates):
 
 
 class ChildState(SessionState):
-    """The session of a subagent.  `shown` says whether the client knows that it exists."""
+    """The session of a subagent; with `shown` the client knows that it exists."""
 
     def __init__(self, parent: SessionState, cwd: str, directories: tuple[str, ...]) -> None:
         self.shown = parent.wire.features.subagents and getattr(parent, "shown", True)
@@ -77,7 +77,7 @@ class ChildState(SessionState):
             self._parent.updates.post(update)
 
     def snapshot(self) -> v2.StateSnapshot:
-        """The state of the subagent as its parent tells it."""
+        """The state of the subagent as its parent reports it."""
         now = self.state_update()
         return v2.StateSnapshot(
             state=now.state, stop_reason=now.stop_reason, error=now.error, usage=now.usage

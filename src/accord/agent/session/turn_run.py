@@ -95,7 +95,7 @@ async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: C
         with state.scope:
             outcome = await _handle(agent, guard, turn)
     except BaseException:
-        # The connection is over, so nothing is told.
+        # The connection has ended, so nothing is sent.
         if not is_concluded:
             leave()
         raise

@@ -80,7 +80,7 @@ class TurnState:
     # ---- sending
 
     def require_open(self) -> None:
-        """Refuse to say anything in a turn that has ended."""
+        """Refuse messages of a turn that has ended."""
         if self.has_ended:
             raise LocalProtocolError("this turn is over; nothing more can be sent in it")
 
@@ -121,7 +121,7 @@ class TurnState:
         return next((call for call in self._tool_calls if call.id == tool_call_id), None)
 
     def open_stream(self, kind: str, chunk: Chunk) -> MessageStream:
-        """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
+        """A stream that ends with the turn, so that it need not check whether the turn runs."""
         self.require_open()
         updates = self.session.updates
         stream = MessageStream(updates, updates.new_id(kind), chunk)

@@ -29,7 +29,7 @@ def cut_off_error() -> v2.Error:
 
 
 def interruption(message_id: str) -> v2.AgentMessage:
-    """What the log says at the place where a turn was cut off."""
+    """The text in the log where a turn was interrupted."""
     text = v2.TextContent(text=f"*{CUT_OFF}*")
     return v2.AgentMessage(message_id=message_id, content=[text], meta=_INTERRUPTED)
 

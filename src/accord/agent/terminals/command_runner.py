@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # How long a turn waits for the client to release a terminal.
 RELEASE_SECONDS_MAX = 1.0
-# When a rate-limited client is asked again: a terminal that is not released runs on.
+# When a rate-limited client is asked again: a terminal that is not released keeps running.
 RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
 
 # An answer without these fields cannot be used.

@@ -49,7 +49,7 @@ class TerminalHandle:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended and the client was told."""
+        """Whether the command has ended and the end was reported."""
         return self._over.is_set()
 
     @property
@@ -63,7 +63,7 @@ class TerminalHandle:
         return Done(code, shown.text, signal, shown.truncated, cancelled=self._stopped)
 
     async def wait(self) -> Done:
-        """Wait until it has ended and the client was told; return how it ended."""
+        """Wait until the command has ended and the end was reported; return how it ended."""
         await self._over.wait()
         return self.done
 

@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 class Act(NamedTuple):
-    """What is asked for, as far as answers are remembered.
+    """The part of a request that remembered answers are about.
 
     `words` describes all parts, `every` what the wide answer covers; it is empty if there is none.
     """
@@ -153,7 +153,7 @@ def call_act(
 
 
 def decided(session: SessionState, act: Act) -> bool | None:
-    """What earlier answers say: True if they allow every part, False if one was rejected."""
+    """Look up earlier answers: True if they allow every part, False if one was rejected."""
     answers = [_decided(session, part) for part in act.parts]
     if False in answers:
         return False

@@ -114,7 +114,7 @@ class Asker(Protocol):
         ...
 
     def elicitation_scope(self) -> dict[str, Any]:
-        """The field that says what the question belongs to."""
+        """Return the member that names the session or request of a form."""
         ...
 
     def asking(self) -> AbstractContextManager[None]:

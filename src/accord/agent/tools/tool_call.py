@@ -109,7 +109,7 @@ class ToolCallHandle:
 
     @property
     def refused_by(self) -> str | None:
-        """What refused the last question about it; None where the client does not say.
+        """The reason of the last denial; None if the client does not send one.
 
         One of "user", "remembered" (an earlier answer), "rule", "default" (the user could not be
         asked) and "cancelled".
@@ -440,7 +440,7 @@ class ToolCallControl:
         return self._call._can_be_cancelled  # pyright: ignore[reportPrivateUsage]
 
     def revise(self, about: CallFacts) -> None:
-        """Change its facts before its work begins; the next announcement tells the client."""
+        """Describe the call before its work begins; the next announcement has the changes."""
         self._call._revise(about)  # pyright: ignore[reportPrivateUsage]
 
     async def ask_for(self, act: Act, reason: str | None, *, command: str, cwd: str) -> bool:

@@ -362,9 +362,13 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
 def _options(parsed: Namespace) -> tuple[str, ...]:
     """Return the options that reproduce a failure."""
     usual = "none" if parsed.client else DEFAULT
-    said = [] if parsed.scenario == usual else ["--scenario", parsed.scenario]
-    if parsed.listen is not None:
-        said += ["--listen", parsed.listen]
+    values = {
+        "--scenario": None if parsed.scenario == usual else parsed.scenario,
+        "--listen": parsed.listen,
+        "--other-token-env": parsed.other_token_env,
+        "--timeout": None if parsed.timeout == ANSWER_SECONDS else f"{parsed.timeout:g}",
+    }
+    said = [word for name, value in values.items() if value is not None for word in (name, value)]
     flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
     return (*said, *(name for name, given in flags.items() if given))
 

@@ -1,1 +1,1 @@
-"""Session messages in the words of each version."""
+"""Session messages in the form of each version."""

@@ -18,13 +18,14 @@ from anyio.abc import TaskGroup
 from accord.errors import AccordError, ConnectionLost
 from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role, includes
-from accord.gateway.engine.engine_errors import EngineError
+from accord.gateway.engine.engine_errors import EngineError, Gap
 from accord.gateway.sessions.attachment import Attachment, Client
 from accord.gateway.sessions.client_requests import ClientRequests, failure
 from accord.gateway.sessions.log_events import ANSWER, NOTIFICATION, REMARK, UPDATE, Event, body_of
 from accord.gateway.sessions.people import ROLE_OF_PRIMARY, People
 from accord.gateway.sessions.primary_requests import PrimaryRequests, services_in
 from accord.gateway.sessions.session_facts import SessionFacts
+from accord.gateway.sessions.session_past import PastLog, SessionPast, SessionSnapshot
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.shared_requests import ROLE_TO_ANSWER, SharedRequests
@@ -41,6 +42,10 @@ _log = logger("accord.gateway")
 
 ENDED_BY_SOMEBODY: Final = frozenset({"closed", "deleted"})
 """Reasons for the end of a session that are nobody's fault."""
+
+
+class SessionLog(Log, PastLog, Protocol):
+    """The log of one session, with its past."""
 
 
 class Host(Protocol):
@@ -73,7 +78,17 @@ class Host(Protocol):
 class HostedSession:
     """One session: its log, its people, its turns, and its way to the agent."""
 
-    def __init__(self, facts: SessionFacts, log: Log, host: Host, *, last_seq: int = 0) -> None:
+    def __init__(
+        self,
+        facts: SessionFacts,
+        log: SessionLog,
+        host: Host,
+        *,
+        last_seq: int = 0,
+        past_seq: int = 0,
+        log_bytes: int = 0,
+    ) -> None:
+        """The log has a snapshot up to `past_seq`, and `log_bytes` of events behind it."""
         self.facts = facts
         self.log = log
         self.process: AgentProcess | None = None
@@ -89,6 +104,7 @@ class HostedSession:
             failed=self._failed,
             slow_down=self._slow_down,
         )
+        self.past = SessionPast(facts.session_id, log, host.tasks, seq=past_seq, grown=log_bytes)
         self._numbered = last_seq
         # What is answered once the session is over.
         self._over_answer = Answer()
@@ -129,8 +145,19 @@ class HostedSession:
         return self._numbered
 
     async def read_after(self, seq: int, limit: int) -> Sequence[Event]:
-        """Return events of the log behind a number."""
-        return await self._writer.read_after(seq, limit)
+        """Return events behind a number, from the snapshot where the log no longer has them."""
+        if seq >= self.past.seq or self._writer.has_in_memory(seq):
+            try:
+                return await self._writer.read_after(seq, limit)
+            except Gap:
+                if seq >= self.past.seq:
+                    raise
+        return await self.past.read_after(seq, limit)
+
+    async def snapshot(self) -> SessionSnapshot:
+        """Return what the session adds up to now; `read_after` goes on behind it."""
+        await self.flush()
+        return await self.past.snapshot(self.last_seq)
 
     async def flush(self) -> None:
         """Wait until everything is in the log."""
@@ -143,13 +170,18 @@ class HostedSession:
     def _written(self, events: Sequence[Event]) -> None:
         for attachment in list(self.attachments):
             attachment.pass_on(events)
+        size = sum(len(event.body) for event in events)
+        self.past.grew(size, self.last_seq, self._read_seq)
+
+    def _read_seq(self) -> int:
+        """The number up to which every client has been sent everything."""
+        return min((one.cursor for one in self.attachments), default=self.last_seq)
 
     def _failed(self, error: Exception) -> None:
         _log.error("the log of session %s cannot be written: %s", self.session_id, error)
         # What a store says names a file of this machine: that is for the log.
         why = f" ({error})" if isinstance(error, EngineError) else ""
-        said = f"what happens in this session cannot be stored{why}; load the session again later"
-        self.end(said, "failed")
+        self.end(f"what happens in this session cannot be stored{why}", "failed")
         self._host.failed(self, error)
 
     def _slow_down(self, is_too_much: bool) -> None:

@@ -25,6 +25,8 @@ SETTLED: Final = "settled"
 """The end of such a request, and who ended it."""
 REMARK: Final = "remark"
 """A sentence of the gateway about the session, such as that a turn was interrupted."""
+MARK: Final = "mark"
+"""Nothing: the end of a snapshot whose last events nobody is shown."""
 MEMBERS: Final = "members"
 """The people of the session and their roles, after a change."""
 
@@ -79,15 +81,23 @@ class LastTurn(NamedTuple):
     unanswered: int | None
 
 
-async def last_turn(log: EventReader, last_seq: int, version: Version) -> LastTurn:
+async def last_turn(
+    log: EventReader,
+    last_seq: int,
+    version: Version,
+    *,
+    past_seq: int = 0,
+    was_open: bool = False,
+) -> LastTurn:
     """Read a log backwards up to the prompt of its last turn.
 
     The log is the one truth about it: a record that is stored a moment earlier or later than the
-    events of a turn would tell of a turn that had ended, or not of one that had begun.
+    events of a turn would tell of a turn that had ended, or not of one that had begun.  Only where
+    the turn began in the snapshot, up to `past_seq`, its record counts: `was_open`.
     """
     answers: dict[int, dict[str, Any]] = {}
     state: str | None = None
-    async for event in _newest_first(log, last_seq):
+    async for event in _newest_first(log, past_seq, last_seq):
         if event.kind == ANSWER:
             answer = content_of(event)
             answers[answer["prompt"]] = answer
@@ -100,13 +110,15 @@ async def last_turn(log: EventReader, last_seq: int, version: Version) -> LastTu
                 continue
             open_by_state = state != "idle" if version == "v2" else given is None
             return LastTurn(True, open_by_state, event.seq if given is None else None)
-    return LastTurn(bool(answers), version == "v2" and state not in (None, "idle"), None)
+    if version == "v2" and state is not None:
+        return LastTurn(past_seq > 0, state != "idle", None)
+    return LastTurn(bool(answers) or past_seq > 0, was_open and past_seq > 0 and not answers, None)
 
 
-async def _newest_first(log: EventReader, last_seq: int) -> AsyncIterator[Event]:
+async def _newest_first(log: EventReader, past_seq: int, last_seq: int) -> AsyncIterator[Event]:
     end = last_seq
-    while end > 0:
-        start = max(0, end - EVENTS_PER_READ)
+    while end > past_seq:
+        start = max(past_seq, end - EVENTS_PER_READ)
         page: list[Event] = []
         while start + len(page) < end:
             page += await log.read_after(start + len(page), end - start - len(page))

@@ -16,16 +16,28 @@ import anyio
 
 from accord.errors import StoreError
 from accord.gateway.access.principal import Principal
+from accord.gateway.agents.agent_process import Version
 from accord.gateway.engine.engine_errors import EngineError, SessionExists
-from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
+from accord.gateway.engine.interface import (
+    Engine,
+    Lease,
+    NewEvent,
+    Node,
+    SessionRecord,
+    Snapshot,
+)
 from accord.gateway.sessions.hosted_session import Host, HostedSession
 from accord.gateway.sessions.invites import has_invite
 from accord.gateway.sessions.log_events import Event, last_turn
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
+from accord.protocol.negotiation import NUMBERS
 from accord.schema.codec import encode, to_python
 
 _log = logger("accord.gateway")
+
+# By the number in a stored record.
+_VERSIONS: Final[dict[int, Version]] = {1: "v1", 2: "v2"}
 
 KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
 """What a record keeps as JSON, because the engine does not need to know it."""
@@ -50,6 +62,18 @@ class EngineLog:
         """Return the next events behind a number."""
         page = await self._engine.read_after(self.lease.session, seq, limit)
         return [Event(one.seq, one.kind, one.frame) for one in page.events]
+
+    async def snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot."""
+        return await self._engine.snapshot(self.lease.session)
+
+    async def keep(self, seq: int, data: bytes) -> None:
+        """Store a snapshot of the events up to a number."""
+        await self._engine.put_snapshot(self.lease, seq, data)
+
+    async def trim(self, seq: int) -> None:
+        """Remove the events up to a number."""
+        await self._engine.trim(self.lease, seq)
 
 
 class SessionRegistry:
@@ -121,10 +145,21 @@ class SessionRegistry:
 
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
+        state = await self._engine.log_state(record.session)
+        past_seq = state.snapshot_seq or 0
         facts, log = _facts_of(record), EngineLog(self._engine, lease)
-        turn = await last_turn(log, lease.last, facts.version)
+        turn = await last_turn(
+            log, lease.last, facts.version, past_seq=past_seq, was_open=facts.turn_open
+        )
         facts.turn_open, facts.unused = False, facts.unused and not turn.was_prompted
-        session = HostedSession(facts, log, self._host(), last_seq=lease.last)
+        session = HostedSession(
+            facts,
+            log,
+            self._host(),
+            last_seq=lease.last,
+            past_seq=past_seq,
+            log_bytes=state.size_bytes,
+        )
         self.live[record.session] = session
         if turn.is_open:
             session.interrupted(INTERRUPTED, unanswered=turn.unanswered)
@@ -202,7 +237,7 @@ def _record_of(facts: SessionFacts) -> SessionRecord:
         agent=facts.agent,
         principal=facts.owner,
         cwd=facts.cwd,
-        protocol_version=1 if facts.version == "v1" else 2,
+        protocol_version=NUMBERS[facts.version],
         members=dict(facts.members),
         title=facts.title,
         agent_session=facts.agent_session_id,
@@ -216,7 +251,7 @@ def _facts_of(record: SessionRecord) -> SessionFacts:
     return SessionFacts(
         session_id=record.session,
         agent=record.agent,
-        version="v1" if record.protocol_version == 1 else "v2",
+        version=_VERSIONS.get(record.protocol_version, "v2"),
         agent_session_id=record.agent_session or record.session,
         owner=record.principal,
         cwd=record.cwd,

@@ -97,9 +97,13 @@ class SessionWriter:
         """Wait until everything that was put is in the log, or cannot be."""
         await self._idle.wait()
 
+    def has_in_memory(self, seq: int) -> bool:
+        """Whether the events behind a number are in memory."""
+        return bool(self.tail) and self.tail[0].seq <= seq + 1
+
     async def read_after(self, seq: int, limit: int) -> Sequence[Event]:
         """Return events behind a number, from memory where they are still there."""
-        if self.tail and self.tail[0].seq <= seq + 1:
+        if self.has_in_memory(seq):
             skipped = seq + 1 - self.tail[0].seq
             return [self.tail[at] for at in range(skipped, min(len(self.tail), skipped + limit))]
         return await self._log.read_after(seq, limit)

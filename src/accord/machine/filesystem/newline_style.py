@@ -26,7 +26,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class ByteBoundPassed(Exception):
-    """More bytes than allowed; the caller knows the path and says so."""
+    """More bytes than allowed; the caller adds the path."""
 
     def __init__(self, bytes_max: int) -> None:
         super().__init__(f"more than {bytes_max} bytes")

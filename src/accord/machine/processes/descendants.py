@@ -73,7 +73,7 @@ class Process:
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is only an entry that nobody collected."""
+        """Whether the process is a zombie."""
         return self.state in "ZX"
 
 
@@ -88,7 +88,7 @@ def process_table() -> dict[int, Process]:
 
 
 def read_process(pid: int) -> Process | None:
-    """What /proc says about one process; None when it is gone."""
+    """The state of a process in /proc; None if it has ended."""
     words = _stat_words(pid)
     if not words:
         return None
@@ -353,7 +353,7 @@ class _OwnTree:
         return self.mark
 
     def reap(self, known: Collection[int]) -> None:
-        """Collect adopted orphans that ended, but no child that somebody waits for."""
+        """Collect adopted orphans that have ended, but no child that a caller waits for."""
         now = time.monotonic()
         if not (self.adopts and self.reaps) or now - self.looked < REAP_SECONDS:
             return
@@ -451,7 +451,7 @@ def adopt_orphans_later() -> None:
 
 
 def before_start(known: Iterable[int]) -> None:
-    """To be called before a program is started; `known` are children that somebody waits for."""
+    """Call this before a program is started; `known` are children that a caller waits for."""
     if _own.wants_orphans:
         adopt_orphans()
     _own.reap(frozenset(known))

@@ -108,7 +108,7 @@ class _Shutdown:
             sys.stderr.write("accord: a part did not stop in time and was abandoned\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):
-            # Nobody listens.
+            # No thread listens.
             pass
         finally:
             os._exit(SIGNAL_CODE + (self.number or signal.SIGTERM))

@@ -84,7 +84,7 @@ class ProcessGroup:
         return True
 
     def alive(self) -> bool:
-        """Whether a member still runs; the dead that nobody collected do not count."""
+        """Whether a member still runs; zombies do not count."""
         return self.signal(0) and _runs(self.id)
 
     def forget(self) -> None:

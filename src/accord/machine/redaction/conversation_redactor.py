@@ -38,7 +38,7 @@ _NOISE: Final = "noise"
 
 @dataclass(slots=True)
 class _Held(Generic[T]):
-    """Something that goes out when nothing of its text is undecided."""
+    """An update that is sent once all of its text is decided."""
 
     what: T
     raw: bytes
@@ -150,7 +150,7 @@ class ConversationRedactor(Generic[T]):
         return _Held(what, self._redactor.frame(encoded(kept)))
 
     def _note_turn(self, speaker: str, message: dict[str, Any]) -> None:
-        """End the streams of a turn that is over."""
+        """End the streams of a turn that has ended."""
         request_id = repr(message.get("id"))
         if message.get("method") == "session/prompt":
             self._prompts[request_id] = at(message, ("params", "sessionId"))

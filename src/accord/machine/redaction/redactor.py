@@ -184,7 +184,7 @@ class Redactor:
         return frame if is_whole and made == value else encoded(made)
 
     def is_suspicious(self, frame: bytes) -> bool:
-        """Whether a frame has to be looked at; most are passed by looking for a few words."""
+        """Whether a frame must be parsed; most are passed after a search for a few words."""
         if not frame.isascii():
             return self._is_suspicious(frame.decode("utf-8", "replace"), *PAIR_KEYS, "\\u")
         # One by one, which takes a tenth of the time that one expression for all of them takes.

@@ -1,4 +1,4 @@
-"""`SecretFinder`: where secrets stand in a text, by known value, by form and by name.  No I/O.
+"""`SecretFinder`: finds secrets in a text by known value, by form and by name.  No I/O.
 
 What always holds: the time that a search takes grows linearly with the text.
 """

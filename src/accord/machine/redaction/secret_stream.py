@@ -87,7 +87,7 @@ def _view(text: str, hidden: Sequence[re.Match[str]], instead: str) -> _View:
 
 
 class SecretStream:
-    """One text that comes in pieces.  Guards: nothing is said before it is known to be harmless."""
+    """One text that arrives in pieces.  Guards: only text known to be harmless is passed on."""
 
     __slots__ = ("_finder", "_in_key", "_is_cut", "_is_long", "_look_at", "_raw", "_said")
 
@@ -110,7 +110,7 @@ class SecretStream:
         return len(self._raw) - self._said
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return what can be said now."""
+        """Take the next piece; return what can be passed on now."""
         return "".join(one.text for one in self.segments(piece))
 
     def finish(self, piece: str = "") -> str:
@@ -146,7 +146,7 @@ class SecretStream:
         return [Segment(waiting, MARK)]
 
     def so_far(self, text: str) -> str:
-        """What can be said of a text that will come again as a whole; see `Redactor.so_far`."""
+        """Return what can be shown of a text that will be sent again; see `Redactor.so_far`."""
         spans, _ = self._spans(text)
         until = self._begun(text, 0)
         for start, stop in spans:
@@ -229,7 +229,7 @@ class SecretStream:
         return max(first, since)
 
     def _until(self, text: str, spans: list[Span], open_at: int | None) -> int:
-        """How far it can be said now; never into the middle of a secret."""
+        """Return how much can be passed on now; never a part of a secret."""
         end = len(text)
         until = self._begun(text, self._said)
         if open_at is not None and open_at <= until:

@@ -41,7 +41,7 @@ _TOLD: Final = ("_meta", "terminal_output", "data")
 
 
 class Piece(NamedTuple):
-    """A text in an update, and how more of the same is told."""
+    """A text in an update, and how to send more of it."""
 
     key: Key
     path: Path
@@ -174,7 +174,7 @@ def with_text(holder: Any, path: Path, text: str) -> Any:
 
 
 def _bare(holder: Json, path: Path) -> Json:
-    """The update without text and metadata, to tell more of the same with."""
+    """The update without text and metadata, to send more of the text with."""
     made = {key: value for key, value in holder.items() if key != "_meta"}
     name, *rest = map(str, path)
     made[name] = _bare(made[name], tuple(rest)) if rest else ""

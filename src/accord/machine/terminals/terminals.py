@@ -1,4 +1,4 @@
-"""Commands that run on behalf of somebody else, and their output, kept to a bound.
+"""Commands that run for an agent, and their output, up to a bound.
 
 It must not know wire types or who asks; permissions and the choice of directory are the caller's.
 
@@ -129,7 +129,7 @@ class Terminal:
         return self._process.group.signal(number)
 
     async def end(self) -> None:
-        """Kill, and give back the pipe.  Waiters are told the exit."""
+        """Kill the command and close its pipe.  Waiters get the exit."""
         try:
             await self.kill()
         finally:

@@ -43,7 +43,7 @@ TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
 
 
 def is_busy(state: str) -> bool:
-    """Whether a reported state means that work goes on.  Unknown states are never idle."""
+    """Whether a reported state means that work continues.  Unknown states are never idle."""
     return state != Phase.IDLE.value
 
 

@@ -1,4 +1,4 @@
-"""What each side of the 2026-02 draft says it can do.
+"""The capabilities of both sides of the 2026-02 draft.
 
 A capability that is absent is one that the peer did not think of, which is not the same as one
 that it refuses; so flags stay three-valued here, and absent is false in a condition.
@@ -36,7 +36,7 @@ class UiCapabilities(WireStruct, frozen=True, kw_only=True):
 
 
 class ClientCapabilities(WireStruct, frozen=True, kw_only=True):
-    """What the client offers.  Also the form in which an agent says what it cannot do without."""
+    """The capabilities of a client.  Also the form in which an agent lists what it requires."""
 
     fs: Z[Omit[FileSystemCapabilities]] = UNSET
     terminal: Z[Omit[TerminalCapabilities]] = UNSET

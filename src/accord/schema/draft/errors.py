@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """A code, a name to say it by, and what has happened when a peer sends it."""
+    """An error code, its name, and its meaning."""
 
     code: int
     name: str

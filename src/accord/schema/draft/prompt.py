@@ -16,7 +16,7 @@ class Usage(WireStruct, frozen=True, kw_only=True):
 
 
 class PromptRequest(WireStruct, frozen=True, kw_only=True):
-    """What the user says."""
+    """A prompt of the user."""
 
     session_id: str
     content: list[ContentBlock]

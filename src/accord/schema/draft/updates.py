@@ -1,4 +1,4 @@
-"""What an agent of the 2026-02 draft tells while it works: nine kinds of `session/update`.
+"""The updates of an agent of the 2026-02 draft: nine kinds of `session/update`.
 
 The envelope keeps the data as it was sent; `decode_update` reads it by the type beside it, and
 `update_notification` is the way back.  The draft's list of types is closed, yet a type that we do
@@ -25,7 +25,7 @@ UpdateType: TypeAlias = (
     ]
     | str
 )
-# Other words than these are met, and mean what they say: fields that hold one are plain texts.
+# Other values than these occur, so that fields with one are plain texts.
 PlanStepStatus: TypeAlias = Literal["pending", "in_progress", "completed"] | str
 ConfigOptionSource: TypeAlias = Literal["user", "agent"] | str
 
@@ -63,11 +63,11 @@ class MessageChunk(WireStruct, frozen=True, kw_only=True):
 
 
 class AgentMessageChunk(MessageChunk, frozen=True, kw_only=True):
-    """A piece of what the agent says."""
+    """A chunk of the agent's message."""
 
 
 class UserMessageChunk(MessageChunk, frozen=True, kw_only=True):
-    """A piece of what the user said."""
+    """A chunk of the user's message."""
 
 
 class ThoughtMessageChunk(WireStruct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class AvailableCommands(WireStruct, frozen=True, kw_only=True):
 
 
 class CurrentModeUpdate(WireStruct, frozen=True, kw_only=True):
-    """The mode changed, whoever wanted it."""
+    """The mode has changed, for whatever reason."""
 
     previous_mode: str
     current_mode: str
@@ -98,7 +98,7 @@ class CurrentModeUpdate(WireStruct, frozen=True, kw_only=True):
 
 
 class ConfigOptionUpdate(WireStruct, frozen=True, kw_only=True):
-    """An option changed, whoever wanted it."""
+    """An option has changed, for whatever reason."""
 
     key: str
     current_value: Raw

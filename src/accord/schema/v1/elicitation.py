@@ -194,7 +194,7 @@ class ElicitationAcceptAction(
 class ElicitationDeclineAction(
     WireStruct, frozen=True, kw_only=True, tag_field="action", tag="decline"
 ):
-    """The user said no."""
+    """The user declined the request."""
 
 
 class ElicitationCancelAction(

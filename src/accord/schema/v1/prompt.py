@@ -41,7 +41,7 @@ class Usage(UnstableStruct, frozen=True, kw_only=True):
 
 
 class PromptRequest(WireStruct, frozen=True, kw_only=True):
-    """What the user says."""
+    """A prompt of the user."""
 
     session_id: str
     prompt: list[ContentBlock]

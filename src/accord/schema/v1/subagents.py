@@ -33,7 +33,7 @@ class RequiresActionStateUpdate(
 class UnknownStateUpdate(
     UnstableStruct, frozen=True, kw_only=True, tag_field="state", tag="unknown"
 ):
-    """The agent cannot tell."""
+    """The agent does not know the state."""
 
 
 if TYPE_CHECKING:

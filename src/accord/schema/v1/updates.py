@@ -45,7 +45,7 @@ class ContentChunk(WireStruct, frozen=True, kw_only=True):
 class UserMessageChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="user_message_chunk"
 ):
-    """A piece of what the user said."""
+    """A chunk of the user's message."""
 
 
 class AgentMessageChunk(
@@ -81,7 +81,7 @@ class ConfigOptionUpdate(
 class SessionInfoUpdate(
     WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_info_update"
 ):
-    """What the list says about the session; absent keeps, null clears."""
+    """The session's entry in the list; absent keeps, null clears."""
 
     title: E[Patch[str]] = UNSET
     updated_at: E[Patch[str]] = UNSET

@@ -1,4 +1,4 @@
-"""What either side of v2 says it can do, and what can be done to one tool call or terminal.
+"""The capabilities of both sides of v2, and those of one tool call or terminal.
 
 Support is said by an object, and `{}` is a whole yes.  Absent, null and malformed all mean no, so
 a flag such as v1's `"image": true` does not count as support.
@@ -105,7 +105,7 @@ class ElicitationCapabilities(WireStruct, frozen=True, kw_only=True):
 
 
 class ClientCapabilities(WireStruct, frozen=True, kw_only=True):
-    """Everything that a client says about itself."""
+    """All capabilities of a client."""
 
     auth: E[Patch[ClientAuthCapabilities]] = UNSET
     elicitation: E[Patch[ElicitationCapabilities]] = UNSET
@@ -160,7 +160,7 @@ class SessionCapabilities(WireStruct, frozen=True, kw_only=True):
 
 
 class AgentCapabilities(WireStruct, frozen=True, kw_only=True):
-    """Everything that an agent says about itself; without `session` it serves no `session/*`."""
+    """All capabilities of an agent; without `session` it serves no `session/*`."""
 
     session: E[Patch[SessionCapabilities]] = UNSET
     auth: E[Patch[AgentAuthCapabilities]] = UNSET

@@ -45,7 +45,7 @@ class SessionConfigSelectEntry(WireStruct, frozen=True, kw_only=True):
 
 
 class ConfigOptionFields(WireStruct, frozen=True, kw_only=True):
-    """What every option says about itself, whatever its type."""
+    """The fields of every option, whatever its type."""
 
     config_id: SessionConfigId
     name: str

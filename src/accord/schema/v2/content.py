@@ -40,7 +40,7 @@ class Icon(WireStruct, frozen=True, kw_only=True):
 
 
 class TextContent(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """Text, which is Markdown unless somebody says otherwise."""
+    """Text, which is Markdown unless stated otherwise."""
 
     text: str
     annotations: E[Patch[Annotations]] = UNSET

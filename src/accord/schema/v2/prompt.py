@@ -14,7 +14,7 @@ class PromptRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class PromptResponse(WireStruct, frozen=True, kw_only=True):
-    """The message is part of the conversation now, under this id; nothing is said about the work.
+    """The message is part of the conversation now, under this id; the state is reported separately.
 
     Who answers must give `message_id`.  It may be missing only on input: peers of August 2026
     answer `{}`, and the first drafts of v2 answered when the work had ended, with `stopReason`,

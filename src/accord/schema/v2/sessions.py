@@ -44,7 +44,7 @@ class NewSessionRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class NewSessionResponse(WireStruct, frozen=True, kw_only=True):
-    """The session is there, and idle unless an update has already said something else."""
+    """The session exists, and is idle unless an update has already reported another state."""
 
     session_id: SessionId
     config_options: ES[Omit[list[SessionConfigOption]]] = UNSET
@@ -97,7 +97,7 @@ class ListSessionsRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class SessionInfo(WireStruct, frozen=True, kw_only=True):
-    """A session as it is listed."""
+    """A session in the list."""
 
     session_id: SessionId
     cwd: str
@@ -191,6 +191,6 @@ class SetSessionTitleRequest(UnstableStruct, frozen=True, kw_only=True):
 
 
 class SetSessionTitleResponse(UnstableStruct, frozen=True, kw_only=True):
-    """The title as it was stored, which is the one to show."""
+    """The stored title, which is the one to show."""
 
     title: str

@@ -48,7 +48,7 @@ LineNumber = Annotated[int, Meta(ge=1, le=2**32 - 1)]
 
 
 class DiffPathChange(WireStruct, frozen=True, kw_only=True):
-    """What every change of a file says; the operations that touch one path add nothing."""
+    """The fields of every change of a file; operations on one path add none."""
 
     path: str
     file_type: E[Patch[DiffFileType]] = UNSET
@@ -136,7 +136,7 @@ class ToolCallLocation(WireStruct, frozen=True, kw_only=True):
 
 
 class ToolCallPatch(WireStruct, frozen=True, kw_only=True):
-    """What there is to say about a tool call: left out keeps, null clears, a value replaces.
+    """The fields of a tool call: a missing one keeps, null clears, a value replaces.
 
     `raw_input` and `raw_output` hold any JSON, so there the clearing null is `Raw(b"null")`.
     Capabilities that make no sense are read as null: better no button than a wrong one.

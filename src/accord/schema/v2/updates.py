@@ -43,13 +43,13 @@ class ContentChunk(WireStruct, frozen=True, kw_only=True):
 class UserMessageChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="user_message_chunk"
 ):
-    """More of what the user said."""
+    """A chunk of a user message."""
 
 
 class AgentMessageChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="agent_message_chunk"
 ):
-    """More of what the agent says."""
+    """A chunk of an agent message."""
 
 
 class AgentThoughtChunk(
@@ -113,7 +113,7 @@ class UsageUpdate(
 
 
 class Notice(WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="notice"):
-    """Something to tell the user now; it has no id and is not replayed."""
+    """A notice for the user; it has no id and is not replayed."""
 
     severity: NoticeSeverity
     title: NoticeTitle

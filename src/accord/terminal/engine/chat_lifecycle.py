@@ -332,10 +332,9 @@ class ChatLifecycle:
             client = await process.started()
             chat.agent_name = _name_of(client) or slot.launch.label
             process.asking = chat
+            chat.meets = process.people
             opened = await (self._reopen if again else self._open)(slot, client)
             turns = self.attach_session(slot, client, opened)
-            chat.people = await process.people.of(client, opened.id)
-            chat.own_role = "" if chat.people is None else chat.people.role
         except AccordError as error:
             chat.set_phase("lost")
             is_running, is_wish = process.client is not None, _has_wish(slot.launch)

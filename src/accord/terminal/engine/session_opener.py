@@ -63,7 +63,7 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     )
     await _choose(client, session, launch, is_new=True)
     # Keep what is shown: our remarks, or the conversation of a lost session.
-    _show(chat, session, hears, keep=True)
+    await _show(client, chat, session, hears, keep=True)
     return session
 
 
@@ -109,7 +109,7 @@ async def open_known(
         ) from error
     if launch.session is not None or launch.go_on:
         await _choose(client, session, launch, is_new=False)
-    _show(chat, session, hears, keep=keep and not session.transcript.timeline)
+    await _show(client, chat, session, hears, keep=keep and not session.transcript.timeline)
     chat.loaded()
     return session
 
@@ -118,11 +118,17 @@ async def open_fork(client: Client, chat: Chat, session: Session) -> Session:
     """Open a fork of a session."""
     hears = Listener(chat)
     other = await client.fork_session(session, on_update=hears)
-    _show(chat, other, hears)
+    await _show(client, chat, other, hears)
     return other
 
 
-def _show(chat: Chat, session: Session, hears: Listener, *, keep: bool = False) -> None:
+async def _show(
+    client: Client, chat: Chat, session: Session, hears: Listener, *, keep: bool = False
+) -> None:
+    if chat.meets is not None:
+        # Before anything is shown: what others wrote has their names.
+        chat.people = await chat.meets.of(client, session.id)
+        chat.own_role = "" if chat.people is None else chat.people.role
     hears.is_open = True
     chat.folder = session.cwd
     chat.adopt(session.transcript, session.id, keep=keep)

@@ -23,7 +23,7 @@ from accord.transcript.changes import Entry as TranscriptEntry
 from accord.transcript.items.session_state import BUSY_STATES
 
 if TYPE_CHECKING:
-    from accord.client.people import SessionPeople
+    from accord.client.people import People, SessionPeople
     from accord.client.permissions.request import PermissionRequest
     from accord.client.services.elicitation import UrlRequest
 
@@ -122,7 +122,9 @@ class Chat:
         self.denied_request: PermissionRequest | None = None
         # Visited pages that the agent still waits for.
         self.pages: list[UrlRequest] = []
-        # The people of a session that a gateway shares, and the role that was last shown.
+        # Finds the people of a session that a gateway shares.
+        self.meets: People | None = None
+        # Those people, and the role that was last shown.
         self.people: SessionPeople | None = None
         self.own_role = ""
         # The last prompt, which Retry sends again after a failure.

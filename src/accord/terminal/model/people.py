@@ -35,9 +35,7 @@ def here_words(chat: Chat) -> str:
     people = chat.people
     if people is None or (people.role == "admin" and not people.others):
         return ""
-    names = [
-        f"{_name(one.name)} is typing" if one.typing else _name(one.name) for one in people.others
-    ]
+    names = [f"{_name(one.name)}{' (typing)' if one.typing else ''}" for one in people.others]
     more = len(names) - NAMES_SHOWN_MAX
     if more > 0:
         names = [*names[:NAMES_SHOWN_MAX], f"{more} more"]

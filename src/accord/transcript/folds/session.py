@@ -1,4 +1,4 @@
-"""Folds what both official versions say about the session as a whole.
+"""Folds the updates of both official versions about the session as a whole.
 
 Each version gives its wire types, the names of the fields that differ, and a reader for its
 states; see `v1/session.py` and `v2/session.py`.

@@ -1,4 +1,4 @@
-"""What was said: by the user, by the agent, by the agent to itself, and between sessions."""
+"""Messages: of the user, of the agent, its thoughts, and messages between sessions."""
 
 from __future__ import annotations
 

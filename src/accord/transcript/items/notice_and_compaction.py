@@ -1,4 +1,4 @@
-"""What the agent tells beside its answers: notices, and that it is compacting its context."""
+"""Updates besides messages: notices, and the compaction of the context."""
 
 from __future__ import annotations
 

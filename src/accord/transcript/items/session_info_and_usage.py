@@ -9,7 +9,7 @@ from accord.transcript.items.meta import patch_meta
 
 
 class SessionInfo:
-    """What a list of sessions says about this one.
+    """The entry of this session in a list of sessions.
 
     Guards: what was told stays until it is replaced, or cleared by null.
     """

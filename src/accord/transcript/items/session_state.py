@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from accord.schema.v2 import StopReason
 
 BUSY_STATES: frozenset[str] = frozenset({"running", "requires_action"})
-# The agent says that it cannot tell; every other word that we do not know means busy.
+# The agent does not know its state; every other unknown value means busy.
 UNOBSERVED = "unknown"
 
 
@@ -44,7 +44,7 @@ class State:
     def __init__(self) -> None:
         # "running", "idle", "requires_action", or None: not confirmed.
         self.confirmed: str | None = None
-        # The word as it came, or None when none came.
+        # The received value; None if there was none.
         self.reported: str | None = None
         # Why the last work stopped; None: not reported.
         self.stop_reason: StopReason | None = None
@@ -96,7 +96,7 @@ class State:
         self.confirmed = self.reported = self.stop_reason = self.error = self.background = None
 
     def assume_idle(self) -> None:
-        """A new session is idle, unless it has said otherwise already."""
+        """A new session is idle, unless it has already reported another state."""
         if self.reported is None:
             self.confirmed = "idle"
 

@@ -10,7 +10,7 @@ from accord.transcript.items.session_state import State
 
 
 class Subagent:
-    """What the parent says about one child session.
+    """The parent's report about one child session.
 
     Guards: without a word of the agent the client may do nothing to the child, and its activity
     is unknown, not idle.

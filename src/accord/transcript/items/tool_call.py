@@ -143,12 +143,12 @@ class ToolCall(LightStruct):
     raw_output: Raw | None = None
     # Whether the client may ask for the end of this one call.
     cancellable: bool = False
-    # Its turn was cancelled before it was finished, or it says so itself.
+    # Its turn was cancelled before it had ended, or it reports that itself.
     cancelled: bool = False
     # Made when they are needed: a long session has very many calls, most with few of these.
     _content: list[ContentItem] | None = None
     _meta: dict[str, Raw] | None = None
-    # As they came, until somebody looks: most are replaced before that.
+    # As received, until they are read: most are replaced before that.
     _places: Sequence[Place] = ()
     _locations: list[Location] | None = None
     _diffs: list[FileDiff] | None = None
@@ -191,7 +191,7 @@ class ToolCall(LightStruct):
 
     @property
     def diffs(self) -> list[FileDiff]:
-        """What the content says was changed, or would be."""
+        """The changes in the content, made or planned."""
         if self._diffs is None:
             read = self._diffs_of
             found = () if read is None else (diff for item in self.content for diff in read(item))
@@ -225,7 +225,7 @@ class ToolCall(LightStruct):
 
     @property
     def input(self) -> Any:
-        """What the tool was given, as plain values: whatever JSON the agent reported.
+        """The input of the tool, as plain values of the reported JSON.
 
         None where it reported nothing, and where a number is too large for Python; `raw_input`
         is the JSON text itself.
@@ -289,12 +289,12 @@ class ToolCall(LightStruct):
 
     @property
     def _is_cut_off(self) -> bool:
-        """Whether it is cancelled and the agent has not said so itself."""
+        """Whether the call is cancelled, and the agent has not reported that itself."""
         words = (*FINAL_STATUSES, DENIED)
         return self.status == "cancelled" and self.reported_status not in words
 
     def end_cancelled(self) -> None:
-        """Its turn is over and was cancelled; how it ended may still be reported."""
+        """Cancel the call with its turn; its end may still be reported."""
         self.cancelled = True
         self.status = "cancelled"
 

@@ -60,9 +60,10 @@ class Connections:
         """Serve a client from now on."""
         self._open[transport.connection_id] = transport
         transport.on_over = lambda: self._forget(transport)
-        # In a context of its own: the connection outlives the request that opens it.
-        context = Context().run(context_of_asyncio)
-        task = asyncio.get_running_loop().create_task(self._run(transport), context=context)
+        # In a context of its own: the connection outlives the request that opens it.  Whatever its
+        # tasks resume is called back in this context, outside of tasks.
+        own = context_of_asyncio(Context())
+        task = asyncio.get_running_loop().create_task(self._run(transport), context=own)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

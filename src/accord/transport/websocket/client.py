@@ -133,7 +133,10 @@ class WebSocketTransport:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            raise LocalProtocolError("remote agents need asyncio as the event loop") from None
+            plain = {"ws": "http", "wss": "https"}[self._address.scheme]
+            raise LocalProtocolError(
+                f"a WebSocket needs asyncio as the event loop; on this one, use {plain}://"
+            ) from None
         self._receiver, self._tasks = receiver, tasks
         if self._address.is_encrypted and self._tls is None:
             self._tls = tls_context()

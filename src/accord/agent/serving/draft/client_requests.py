@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # How long a command may take to leave after each signal.
 KILL_SECONDS = 2.0
-# How much longer than a command's own time the client may take to say that it is over.
+# How much longer than a command's time limit the client may take to report its end.
 GRACE_SECONDS = 2.0
 # How long the place of a terminal is kept for a client that does not confirm its release.
 PLACE_SECONDS_MAX = 10.0
@@ -57,7 +57,7 @@ _log = logger("accord.agent")
 
 
 class DraftClientRequests:
-    """How one client of the draft is asked; see `wire.ClientRequests`."""
+    """Requests to a client of the draft; see `wire.ClientRequests`."""
 
     def __init__(self, connection: Connection, terminals_max: int | None) -> None:
         self._connection = connection
@@ -209,14 +209,14 @@ class DraftClientRequests:
             except RequestFailed as error:
                 if error.reason != UNREADABLE:
                     raise
-                # It has ended; how, nobody can tell.
+                # It has ended in an unknown way.
                 ended = {}
         if ended is None or kept(ended, DRAFT).get("timedOut") is True:
             return None, True
         return ended, False
 
     async def _kill(self, terminal: _Terminal) -> dict[str, Any] | None:
-        """End it, politely first; how it ended, if the client could say."""
+        """End the command, gently at first; return how it ended, if the client knows."""
         for how in ({"signal": "SIGTERM"}, {"signal": "SIGKILL", "force": True}):
             await self._ask("terminal/kill", terminal.params(how))
             ended, _ = await self._wait(terminal, KILL_SECONDS)
@@ -309,7 +309,7 @@ class Grants:
         return True
 
     def leave(self, session: SessionState) -> None:
-        """A session is over."""
+        """Forget a session that has ended."""
         self._sessions.pop(session, None)
 
     def answered(self, session: SessionState, scope: str | None) -> None:
@@ -333,7 +333,7 @@ class Grants:
 
 
 def _reason(ask: PermissionAsk) -> str:
-    """Why, and what a lasting answer covers: the draft's scopes say only for how long."""
+    """The reason, and what a lasting answer covers: the draft's scopes are only durations."""
     why = ask.reason or ask.title
     return (
         why if ask.covers is None else f"{why}\nIf it is remembered, it covers only {ask.covers}."

@@ -118,7 +118,7 @@ def _said_time(when: datetime) -> str:
 
 
 def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
-    """What the client may know; what nobody foresaw is for whoever wrote the function."""
+    """Return the error for the client; an unexpected one goes to stderr, for its author."""
     from accord.machine.console.control_characters import visible
 
     if isinstance(error, RequestError):

@@ -55,7 +55,7 @@ def servers_as_named(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -
 
 
 def detailed(server: Any, asked: v1.McpServer, cwd: str) -> Any:
-    """The server with what its `_meta` says, for a session in `cwd`."""
+    """Return the server with the data in its `_meta`, for a session in `cwd`."""
     said = kept(to_plain(asked), DRAFT)
     if isinstance(server, v2.McpServerStdio):
         folder = said.get("cwd")

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
     from accord.agent.serving.unstable.token_usage import TokenCount
 
-# What the store says of a session that is known and cannot be had, in the draft's words.
+# Errors of the store about a session that cannot be opened, in the draft's form.
 _LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}
 _INVALID_SESSION_STATE = -32056
 
@@ -198,7 +198,7 @@ class DetailedServing(OfficialRequests):
         return None
 
     def _join(self, session: SessionState, request: IncomingRequest) -> None:
-        """A session is served from now on; its commands are told behind the answer."""
+        """Serve a session from now on, and send its commands after the answer."""
         if self._client_requests.grants.join(session):
 
             async def leave() -> None:

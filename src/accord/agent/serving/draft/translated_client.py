@@ -146,7 +146,7 @@ class _Inside:
 def serving_after_all(
     agent: AgentDefinition, connection: Connection, asked: Mapping[str, Any]
 ) -> DraftServing:
-    """Serve a client that was taken for one of v1 until its first request showed the draft."""
+    """Serve a client that looked like one of v1 until its first request showed the draft."""
     official = asked.get("clientCapabilities")
     info = asked.get("clientInfo")
     params = {

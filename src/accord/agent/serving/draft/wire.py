@@ -20,7 +20,7 @@ _CHUNKS: dict[Any, Any] = {
 
 
 class DetailedWire(V1Wire):
-    """Says which chunk ends a message, and how a command of ours ended."""
+    """A wire of v1 that marks the last chunk of a message, and how a command of ours ended."""
 
     pieces_alike = False
 
@@ -29,7 +29,7 @@ class DetailedWire(V1Wire):
         self._calls = DetailedCalls()
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
-        """As v1 says it; the last chunk of a whole message is its end."""
+        """Convert as for v1, and mark the last chunk of a whole message."""
         chunk = _CHUNKS.get(type(update))
         if chunk is None or not isinstance(update.content, list):
             return super().told(session_id, update)
@@ -44,7 +44,7 @@ class DetailedWire(V1Wire):
         ]
 
     def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
-        """As v1 says it; entries that were dropped keep their status in `_meta`."""
+        """Convert as for v1; dropped entries keep their status in `_meta`."""
         if isinstance(update, v2.PlanUpdate) and isinstance(update.plan, v2.PlanItems):
             plan = update.plan
             entries = [_with_status(entry) for entry in plan.entries]
@@ -61,11 +61,11 @@ class DetailedCalls(V1Calls):
         self._commands: dict[str, str] = {}
 
     def tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
-        """As v1 says it; a call that was cancelled has not failed."""
+        """Convert as for v1, but keep the status of a cancelled call."""
         return super().tool_call(session_id, _with_status(update))
 
     def terminal(self, session_id: str, update: Any) -> Sequence[Any]:
-        """A terminal begins, is told again as a whole, or ends."""
+        """Convert an update of a terminal: its start, a whole report, or its end."""
         if isinstance(update.command, str):
             self._commands[update.terminal_id] = update.command
         if isinstance(update.exit_status, v2.TerminalExitStatus):

@@ -43,7 +43,7 @@ class McpCalls:
         params: Mapping[str, Any] | None,
         on_notification: OnNotification | None,
     ) -> Any:
-        """Call a server of the client, as `AgentSession.call_mcp` says."""
+        """Call a server of the client; see `AgentSession.call_mcp`."""
         if not any(server.server_id == server_id for server in acp_servers(servers)):
             raise LocalProtocolError(f"this session has no MCP server {server_id!r} over ACP")
         key = (server_id, f"mcp_{next(self._ids)}")

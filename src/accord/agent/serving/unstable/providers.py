@@ -36,7 +36,7 @@ class Provider:
     current: ProviderConfig | None = None
 
     def info(self) -> v2.ProviderInfo:
-        """What a client is told about the slot."""
+        """Return the description of the provider for clients."""
         current = self.current
         return v2.ProviderInfo(
             provider_id=self.provider_id,

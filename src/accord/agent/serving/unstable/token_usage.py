@@ -28,7 +28,7 @@ class TokenCount:
         return dict(self._counts)
 
     def add(self, counts: Mapping[str, int | None]) -> None:
-        """Add some; None says nothing about that kind."""
+        """Add tokens; None leaves a kind unchanged."""
         given = {kind: count for kind, count in counts.items() if count is not None}
         if any(count < 0 for count in given.values()):
             raise LocalProtocolError("a count of tokens cannot be negative")

@@ -53,7 +53,7 @@ def _logout(serving: OfficialRequests, request: IncomingRequest) -> Work:
 
 
 def _require_auth_methods(serving: OfficialRequests, request: IncomingRequest) -> None:
-    # Logins in a terminal count only for clients that were told of them.
+    # Logins in a terminal count only for clients to which they were offered.
     has_terminals = serving.wire.features.terminal_login
     methods = serving.agent.auth_methods.values()
     if not any(has_terminals or not method.is_terminal for method in methods):

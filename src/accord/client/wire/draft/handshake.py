@@ -63,7 +63,7 @@ class _SpeaksV1(AccordError):
 
 
 async def begin_known(connected: Starter, dialect: str, version: str) -> bool:
-    """Begin as it was right the last time; False when it is not any more, which is forgotten."""
+    """Begin in the dialect of the last time; if that fails, forget it and return False."""
     try:
         if dialect == DRAFT:
             await connected.begin(_shake_hands)
@@ -120,7 +120,7 @@ async def _shake_hands(link: AgentLink[Any]) -> None:
         await first_exchange(link, params, partial(_agree, link))
     except RequestFailed as error:
         if error.reason == "capability_not_supported":
-            # It has understood us, and tells what it cannot do without.
+            # The agent has understood us, and names what it requires.
             raise Unfit(f"the agent cannot work with this client: {error.message}") from error
         if error.reason == UNREADABLE and _is_official(error.data.get("answer")):
             raise _SpeaksV1(

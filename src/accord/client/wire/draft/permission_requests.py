@@ -55,7 +55,7 @@ class DraftOpenRequest(OpenRequest):
         super().__init__(session, asked, permissions)
 
     def described(self) -> PermissionRequest:
-        """What the agent says it would do counts, beside what its tool call shows."""
+        """A request whose operation counts as well as the content of its tool call."""
         shown, operation, resource = super().described(), self._operation, self._resource
         paths, hosts, command, mcp_tool = shown.paths, shown.hosts, shown.command, shown.mcp_tool
         if operation in FILE_OPERATIONS:

@@ -62,7 +62,7 @@ class SentOutput(ShownTerminal):
         self._idle = anyio.Event()
 
     def open(self) -> None:
-        """The agent was told the id."""
+        """Note that the agent has the id."""
         self._opened.set()
 
     def stop(self) -> None:
@@ -123,7 +123,7 @@ class SentOutput(ShownTerminal):
         except RequestFailed as error:
             _log.info("the agent refused output of a terminal: %s", error)
         except AccordError:
-            # The connection is over, and so is the terminal.
+            # The connection has ended, and the terminal with it.
             self._stopped = True
 
 
@@ -172,7 +172,7 @@ class DetailedTerminals(TerminalRequests):
         finally:
             watched.over.set()
             if watched.session.is_closed:
-                # Nobody can release it any more.
+                # The agent cannot release it any more.
                 self._sent.pop(terminal_id, None)
         watched.end(ended)
 

@@ -57,7 +57,7 @@ def kept_details(holder: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What an agent tells about the error that its turn ended with."""
+    """The error of an agent that ended a turn."""
 
     code: int
     message: str
@@ -110,7 +110,7 @@ class WireDraft(WireV1):
 
     @property
     def can_cancel(self) -> bool:  # type: ignore[override]
-        """Whether the agent stops when it is asked to: yes, unless it says no."""
+        """Whether the agent supports cancelling; it does unless it says otherwise."""
         prompts = self._offered.prompt_capabilities or draft.PromptCapabilities()
         return prompts.cancellation is not False
 
@@ -158,7 +158,7 @@ class WireDraft(WireV1):
     # ---- turns
 
     def blocks(self, prompt: Sequence[Any]) -> list[Block]:
-        """Content blocks; those of the draft are told as v1's, and kept as they were."""
+        """Convert content blocks to v1; those of the draft are kept in the metadata."""
         prompts = self._offered.prompt_capabilities or draft.PromptCapabilities()
         if prompts.attachments is not True and any(
             isinstance(block, draft.Attachment) for block in prompt
@@ -181,7 +181,7 @@ class WireDraft(WireV1):
         return decode(v1.ContentBlock, encode(made))  # type: ignore[arg-type]
 
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
-        """The end of the turn; a failure is told in `_meta`."""
+        """Read the end of the turn; a failure is in `_meta`."""
         answer = self._prompt_answer(result)
         failure = _failure(kept_details(answer).get("error"))
         return PromptAnswer(answer.stop_reason, usage=answer.usage or None, error=failure)
@@ -204,7 +204,7 @@ class WireDraft(WireV1):
     # ---- questions to the user
 
     def read_permission(self, params: Raw) -> PermissionAsked:
-        """Read a request; its tool call is one that the agent has told of, or none."""
+        """Read a request; its tool call is one that the agent has announced, or none."""
         request = self._decode(v1.RequestPermissionRequest, params)
         told = kept_details(request)
         return PermissionAsked(
@@ -225,7 +225,7 @@ def _with_meta(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_custom(told: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is custom stands in `_meta` in the other versions, and is looked for there."""
+    """Custom data is in `_meta` in the other versions, and is read from there."""
     custom, meta = told.get("_custom"), told.get("_meta")
     if not isinstance(custom, Mapping):
         return told

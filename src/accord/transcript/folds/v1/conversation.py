@@ -61,7 +61,7 @@ def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update | N
 
 
 def _shown_text(content: v1.ContentBlock) -> str:
-    """The text of a thought; one that is only for the model is kept, and not told as new."""
+    """The text of a thought; one that is only for the model is kept, but not reported as new."""
     if type(content) is not v1.TextContent:
         return ""
     audience = or_none(content.annotations.audience) if content.annotations else None
@@ -102,7 +102,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
     if status is not UNSET and status is not None:
         call.report(status or DEFAULT_STATUS)
         if status == "failed" and call.cancelled:
-            # v1 has no other word for it.
+            # v1 has no other status for it.
             call.status = "cancelled"
     raw_input, raw_output = update.raw_input, update.raw_output
     if raw_input is not UNSET and raw_input != NULL:

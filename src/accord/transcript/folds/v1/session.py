@@ -1,4 +1,4 @@
-"""What v1 alone says about a session: modes, models, and the form of its states."""
+"""Folds updates that only v1 has: modes, models, and its form of states."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _INFO, _OUTPUT, _EXIT = "terminal_info", "terminal_output", "terminal_exit"
 def fold_told_terminals(
     view: View, call: ToolCall, meta: dict[str, Raw]
 ) -> tuple[TerminalChanged, ...]:
-    """Show the terminals that the metadata of one update tells of, and say what changed."""
+    """Show the terminals in the metadata of an update, and return what has changed."""
     changed: list[TerminalChanged] = []
     if _INFO in meta:
         terminal = _announced(view, call, meta[_INFO])

@@ -1,4 +1,4 @@
-"""What an agent of the 2026-02 draft tells of a tool call, and v1 has no field for.
+"""Data of a tool call that only the 2026-02 draft has a field for.
 
 The translator puts it in `_meta`, under the key of the draft.
 
@@ -35,7 +35,7 @@ def patch_of(diff: v1.Diff) -> str | None:
 
 
 def placed(locations: Sequence[v1.ToolCallLocation]) -> Sequence[v1.ToolCallLocation | Location]:
-    """The places of a call, with the columns and ranges that are told of them."""
+    """The locations of a call, with their columns and ranges."""
     if not any(one.meta and DRAFT_META in one.meta for one in locations):
         return locations
     return [_place(one) for one in locations]
@@ -49,7 +49,7 @@ def _place(location: v1.ToolCallLocation) -> Location:
 
 
 def merged(known: dict[str, Raw], meta: dict[str, Raw]) -> dict[str, Raw]:
-    """The metadata of an update with what was told of the call before; null takes a thing back."""
+    """Join the metadata of an update with earlier metadata of the call; null removes a value."""
     if DRAFT_META not in meta:
         return meta
     before = _members(known[DRAFT_META]) if DRAFT_META in known else {}

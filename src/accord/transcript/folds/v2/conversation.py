@@ -160,7 +160,7 @@ _SECTION = "diff --git "
 
 
 def _section(patch: str | None, path: str, changes: int) -> str | None:
-    """The part of a patch that is about one file; the whole patch where none can be told."""
+    """The part of a patch about one file; the whole patch if the part is not known."""
     if patch is None or changes == 1:
         return patch
     for part in f"\n{patch}".split(f"\n{_SECTION}")[1:]:

@@ -1,4 +1,4 @@
-"""What v2 alone says about a session: its state, and the answers that set it up."""
+"""Folds updates that only v2 has: the state, and the answers that open a session."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _setup(
 
 
 def _status(view: View, result: v2.SessionStatusResponse) -> None:
-    # An answer without a state says nothing about it, least of all that the session is idle.
+    # An answer without a state does not mean that the session is idle.
     if result.state is not UNSET and result.state is not None:
         _read_state(view.state, result.state)
 

@@ -18,7 +18,6 @@ from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
 from accord.transport.server.requests import Message, Receive, RemoteRequest, Scope, Send
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
-from accord.transport.server.websocket.frames import BINARY_IGNORED
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 
 _log = logger("accord.transport")
@@ -27,6 +26,8 @@ _log = logger("accord.transport")
 REFUSAL_EXTENSION = "websocket.http.response"
 # A reason travels in a control frame.
 REASON_BYTES_MAX = 123
+# What the log says of a frame that ACP does not use.
+BINARY_IGNORED = "a binary WebSocket frame was ignored"
 
 
 def open_transport(
@@ -193,4 +194,4 @@ class AsgiSocket:
             await _close(send, code, reason)
 
 
-__all__ = ["AsgiSocket", "close_reason", "open_transport", "serve_websocket"]
+__all__ = ["BINARY_IGNORED", "AsgiSocket", "close_reason", "open_transport", "serve_websocket"]

@@ -34,8 +34,6 @@ _MASK_BYTES: Final = 4
 _medium_header: Final = struct.Struct("!BBH").pack
 _long_header: Final = struct.Struct("!BBQ").pack
 
-# What the log says of a frame that ACP does not use.
-BINARY_IGNORED: Final = "a binary WebSocket frame was ignored"
 PING_FRAME: Final = bytes((_PING, 0))
 
 
@@ -137,7 +135,6 @@ def encode_texts(messages: Iterable[bytes]) -> bytes:
 
 
 __all__ = [
-    "BINARY_IGNORED",
     "PING_FRAME",
     "OtherFrame",
     "ServerFrameReader",

@@ -21,9 +21,8 @@ from accord.machine.redacted_logs import SILENT, logger
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.server.peer_liveness import is_gone, tcp_info
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
-from accord.transport.server.websocket.asgi_socket import close_reason
+from accord.transport.server.websocket.asgi_socket import BINARY_IGNORED, close_reason
 from accord.transport.server.websocket.frames import (
-    BINARY_IGNORED,
     PING_FRAME,
     OtherFrame,
     ServerFrameReader,

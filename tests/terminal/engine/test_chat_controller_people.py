@@ -1,0 +1,136 @@
+"""Two chats in one session of a gateway: who is here, who wrote what, and one's own role."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from accord import Client, Permissions
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
+from accord.terminal.model.chat import Chat, Remark
+from accord.terminal.model.people import here_words, member_rows, other_author
+from accord.terminal.model.prompt.unsent_prompts import Draft
+from tests.gateway.served_gateway import key_of, served_gateway
+from tests.terminal.engine.controller_harness import ready, running_controller, said, shown, until
+
+pytestmark = pytest.mark.anyio
+
+
+def remarks(chat: Chat) -> list[str]:
+    return [one.text for one in chat.entries if isinstance(one, Remark)]
+
+
+def launch(port: int, name: str, folder: Path, session: str | None = None) -> LaunchOptions:
+    """Chat with the gateway as somebody, as `accord chat URL` does."""
+    url = f"ws://127.0.0.1:{port}/acp"
+    command = (sys.executable, "-m", "accord", "connect", url, "--token-env", "ACCORD_TEST_TOKEN")
+    return LaunchOptions(
+        command=command,
+        folder=str(folder),
+        env={"ACCORD_TEST_TOKEN": key_of(name)},
+        session=session,
+    )
+
+
+@asynccontextmanager
+async def admin(port: int) -> AsyncIterator[Any]:
+    """Somebody who may give roles."""
+    url = f"ws://127.0.0.1:{port}/acp"
+    async with Client.connect(
+        url, token=key_of("ann"), permissions=Permissions.deny_all()
+    ) as client:
+
+        async def give(session_id: str, user: str, role: str) -> None:
+            params = {"sessionId": session_id, "user": user, "role": role}
+            await client.call_extension("_accord.session/set_role", params)
+
+        yield give
+
+
+async def opened(controller: ChatController, options: LaunchOptions) -> Chat:
+    chat = await controller.open_chat(launch=options)
+    await until(chat, ready)
+    return chat
+
+
+async def test_two_chats_show_who_is_here_and_who_wrote_what(tmp_path: Path) -> None:
+    """Issue 17: and one's own role; a viewer is told why nothing is sent."""
+    async with (
+        served_gateway() as port,
+        admin(port) as give,
+        running_controller() as hers,
+        running_controller() as his,
+    ):
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        assert here_words(ann) == ""
+        hers.send(ann, Draft("hello"))
+        await until(ann, lambda chat: said(chat) == ["you said hello"])
+        assert ann.session_id is not None
+        await give(ann.session_id, "bob", "viewer")
+        bob = await opened(his, launch(port, "bob", tmp_path, ann.session_id))
+        assert here_words(bob) == "with Ann · you are a viewer"
+        assert other_author(bob.transcript.messages[0], bob) == "Ann"
+        await until(ann, lambda chat: "Bob joined." in remarks(chat))
+        assert here_words(ann) == "with Bob · you are an admin"
+        assert other_author(ann.transcript.messages[0], ann) is None
+
+        his.send(bob, Draft("may I?"))
+        assert "ask Ann to make you an editor" in remarks(bob)[-1]
+        assert [draft.text for draft in bob.queue] == ["may I?"]
+        assert "may I?" not in shown(bob)
+
+        await give(ann.session_id, "bob", "editor")
+        await until(bob, lambda chat: "You are an editor of this session now." in remarks(chat))
+        his.tell(bob, "typing")
+        await until(ann, lambda chat: "Bob (typing)" in here_words(chat))
+        his.send(bob, bob.queue.pop())
+        await until(ann, lambda chat: said(chat)[-1:] == ["you said may I?"])
+        assert other_author(ann.transcript.messages[2], ann) == "Bob"
+        assert ann.people is not None
+        rows = member_rows(ann.people)
+        assert rows[0] == ("Ann (you)", "admin, here")
+        assert rows[1][0] == "Bob"
+
+        await his.close_chat(bob)
+        await until(ann, lambda chat: "Bob left." in remarks(chat))
+        assert here_words(ann) == ""
+
+
+async def test_a_plain_chat_says_the_same_in_lines(tmp_path: Path) -> None:
+    async with served_gateway() as port, admin(port) as give:
+        url = f"ws://127.0.0.1:{port}/acp"
+        async with Client.connect(
+            url, token=key_of("ann"), permissions=Permissions.deny_all()
+        ) as ann:
+            session = await ann.new_session(cwd=tmp_path)
+            await session.ask("hello")
+            await give(session.id, "bob", "viewer")
+            command = (sys.executable, "-m", "accord", "chat", "--plain", "--session", session.id)
+            done = await anyio.run_process(
+                [*command, url, "--token-env", "ACCORD_TEST_TOKEN"],
+                input=b"/people\n/status\nmay I?\n",
+                env={
+                    **os.environ,
+                    "ACCORD_TEST_TOKEN": key_of("bob"),
+                    "ACCORD_CONFIG_DIR": str(tmp_path / "config"),
+                    "ACCORD_STATE_DIR": str(tmp_path / "state"),
+                },
+                cwd=tmp_path,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        text = done.stdout.decode()
+        assert "(Ann) hello" in text
+        assert "Bob (you)" in text
+        assert "viewer, here" in text
+        assert "People: with Ann · you are a viewer" in text
+        assert "You are a viewer in this session" in " ".join(text.split())
