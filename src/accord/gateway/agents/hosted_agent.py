@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.errors import RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.proxy.relay.translated_transport import Translated
@@ -73,13 +73,19 @@ class HostedAgent:
         found: list[Literal["v1", "v2", "draft"]] = []
         transport = Translated(lambda: self._connect(None), to="v1", found=found.append)
         answer = Raw(b"{}")
+        # Out of the group, which would wrap it.
+        problem: AccordError | None = None
         async with anyio.create_task_group() as tasks:
             process = AgentProcess(self.name, transport, tasks)
             try:
                 answer = await process.start(encode(_INTRODUCTION))
+            except AccordError as error:
+                problem = error
             finally:
                 await process.aclose()
                 tasks.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
         dialect = found[0] if found else "v1"
         initialized = to_python(answer)
         return Profile("v2" if dialect == "v2" else "v1", dialect, initialized)
