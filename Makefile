@@ -7,7 +7,7 @@
 #   make unit      all other tests except those of interop
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
-#   make soak      many simulated worlds and cut connections, every broken peer against every rule
+#   make soak      many simulated worlds, cut connections and kills, every broken peer against every rule
 #   make accuracy  the conformance kit against programs that each break one rule
 #   make verdicts  the kit's verdicts on our programs, the SDKs' and real agents, as tables
 #   make fuzz      the fuzz targets with atheris
@@ -118,11 +118,16 @@ WORLDS ?= 20000
 SEED ?= 1
 # So many random cuts of a WebSocket and of HTTP each.
 CUTS ?= 100000
+# So often a gateway or one of its agents is killed in mid-turn.
+KILLS ?= 200
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --remote
+	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --gateway
 	$(PYTHON) -m tests.simulation --planted
 	$(PYTHON) -m tests.transport.random_cuts --cuts $(CUTS) --seed $(SEED)
+	$(PYTHON) -m tests.gateway.durability.cuts --cuts $(CUTS) --seed $(SEED)
+	$(PYTHON) -m tests.gateway.durability.kills --kills $(KILLS) --seed $(SEED)
 	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell
 
 accuracy: setup
@@ -146,6 +151,7 @@ bench: peers-setup
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate
 	$(PYTHON) -m benchmarks.remote
+	$(PYTHON) -m benchmarks.gateway
 	$(PYTHON) -m benchmarks.terminal
 
 picture: setup

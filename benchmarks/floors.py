@@ -88,6 +88,12 @@ REMOTE_FLOORS: tuple[Floor, ...] = (
     Floor("memory of an idle WebSocket, KiB", "remote idle", "kib_each", "at most", 15),
 )
 
+# What `python -m benchmarks.gateway` measures.
+GATEWAY_FLOORS: tuple[Floor, ...] = (
+    Floor("gateway's CPU per event of a burst, µs", "gateway bursts", "cpu_us", "at most", 25),
+    Floor("gateway's CPU per event, one a write, µs", "gateway writes", "cpu_us", "at most", 25),
+)
+
 
 @dataclass(frozen=True)
 class Verdict:

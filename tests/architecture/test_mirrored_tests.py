@@ -24,6 +24,7 @@ SUBJECT_FOLDERS = {
     "fake_llm": "the model server of the tests",
     "faults": "processes that fail",
     "fuzz": "fuzz targets",
+    "gateway/durability": "gateways whose connections, processes and disks fail",
     "interop": "the official SDKs and real agents",
     "kit_accuracy": "the accuracy of the conformance kit",
     "rules": "which test shows which rule",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,6 +16,7 @@ from accord.gateway.access.principal import Principal
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.gateway.engine.memory import MemoryDisk, MemoryEngine
+from accord.gateway.engine.sqlite.engine import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Transport
@@ -31,7 +33,7 @@ class Hosting:
         self,
         agent: Agent,
         tasks: TaskGroup,
-        disk: MemoryDisk,
+        disk: MemoryDisk | Path,
         options: Mapping[str, Any],
         grace_seconds: float,
     ) -> None:
@@ -41,9 +43,8 @@ class Hosting:
         self.tasks = tasks
         self.processes: list[MemoryTransport] = []
         self.hosted = HostedAgent(AgentSettings(name="test", command=(), **options), self._start)
-        self.gateway = Gateway(
-            {"test": self.hosted}, MemoryEngine(disk), grace_seconds=grace_seconds
-        )
+        engine = SqliteEngine(disk) if isinstance(disk, Path) else MemoryEngine(disk)
+        self.gateway = Gateway({"test": self.hosted}, engine, grace_seconds=grace_seconds)
         self.stack = AsyncExitStack()
 
     def _start(self, folders: Sequence[str]) -> Transport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -87,7 +88,12 @@ class Scripted(Hosting):
     """A gateway with an agent that is played by hand; `agents` are its processes."""
 
     def __init__(
-        self, version: int, tasks: TaskGroup, disk: MemoryDisk, options: Json, grace_seconds: float
+        self,
+        version: int,
+        tasks: TaskGroup,
+        disk: MemoryDisk | Path,
+        options: Json,
+        grace_seconds: float,
     ) -> None:
         self.version = version
         self.agents: list[AgentWire] = []
@@ -236,7 +242,7 @@ def _params(message: Json) -> Json:
 async def scripted(
     version: int = 1,
     *,
-    disk: MemoryDisk | None = None,
+    disk: MemoryDisk | Path | None = None,
     grace_seconds: float = 600.0,
     **options: Any,
 ) -> AsyncIterator[Scripted]:

@@ -4,7 +4,11 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
+from tests.simulation.gateway.plan import gateway_plan_of
+from tests.simulation.gateway.planted_bugs import GATEWAY_PLANTED
+from tests.simulation.gateway.world import run_gateway_world
 from tests.simulation.plan import plan_of
 from tests.simulation.planted_bugs import PLANTED, Plant
 from tests.simulation.remote.plan import remote_plan_of
@@ -13,6 +17,21 @@ from tests.simulation.remote.world import run_remote_world
 from tests.simulation.world import Verdict, run_world
 
 Run = Callable[[int], Verdict]
+
+
+class Kind(NamedTuple):
+    """One kind of worlds."""
+
+    run: Run
+    plan: Callable[[int], object]
+    planted: Mapping[str, Plant]
+
+
+KINDS = {
+    "remote": Kind(run_remote_world, remote_plan_of, REMOTE_PLANTED),
+    "gateway": Kind(run_gateway_world, gateway_plan_of, GATEWAY_PLANTED),
+    "local": Kind(run_world, plan_of, PLANTED),
+}
 
 
 def search(planted: Mapping[str, Plant], run: Run, first: int, worlds: int) -> int:
@@ -34,17 +53,17 @@ def main() -> int:
     parser.add_argument("--worlds", type=int, default=2000, help="how many, default 2000")
     parser.add_argument("--seed", type=int, default=1, help="the first seed, default 1")
     parser.add_argument("--remote", action="store_true", help="worlds over HTTP and WebSocket")
+    parser.add_argument("--gateway", action="store_true", help="worlds with a gateway in them")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     parser.add_argument("--show", action="store_true", help="show the plan of each world")
     parser.add_argument("--planted", action="store_true", help="search for the planted bugs")
     chosen = parser.parse_args()
-    run: Run = run_remote_world if chosen.remote else run_world
-    plan: Callable[[int], object] = remote_plan_of if chosen.remote else plan_of
+    kind = "gateway" if chosen.gateway else "remote" if chosen.remote else "local"
     if chosen.planted:
-        missed = search(REMOTE_PLANTED, run_remote_world, chosen.seed, chosen.worlds)
-        if not chosen.remote:
-            missed += search(PLANTED, run_world, chosen.seed, chosen.worlds)
-        return 1 if missed else 0
+        kinds = KINDS if kind == "local" else {kind: KINDS[kind]}
+        found = [search(one.planted, one.run, chosen.seed, chosen.worlds) for one in kinds.values()]
+        return 1 if any(found) else 0
+    run, plan = KINDS[kind].run, KINDS[kind].plan
     started = time.monotonic()
     failed = frames = prompts = 0
     for seed in range(chosen.seed, chosen.seed + chosen.worlds):

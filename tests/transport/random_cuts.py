@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import anyio
 
@@ -66,7 +69,7 @@ def counting_agent(counted: Counted) -> Agent:
     agent = Agent("counting", version="1.0.0")
 
     @agent.notification("_test/number")
-    async def number(params: dict[str, int]) -> None:
+    async def number(params: dict[str, Any]) -> None:
         counted.told.append(params["number"])
 
     @agent.on_prompt
@@ -75,7 +78,8 @@ def counting_agent(counted: Counted) -> Agent:
         for number in range(first, first + CHUNKS):
             await turn.say(f"{number} ")
             if number % 8 == 0:
-                answer = await turn.call_extension("_test/double", {"number": number})
+                params = {"number": number, "sessionId": turn.session.id}
+                answer = await turn.call_extension("_test/double", params)
                 await turn.say(f"({answer}) ")
 
     return agent
@@ -89,22 +93,39 @@ def expected_text(first: int) -> str:
     )
 
 
-async def count_through_cuts(scheme: str, cuts: int, *, seed: int) -> Counted:
+Serve = Callable[[Agent], AbstractAsyncContextManager[int]]
+"""Serves an agent below `/acp`, and returns the port."""
+
+
+@asynccontextmanager
+async def served_alone(agent: Agent) -> AsyncGenerator[int]:
+    """Serve it as `accord serve` does one agent of the library."""
+    async with RemoteServer(agent.asgi(limits=LIMITS)) as server:
+        yield server.port
+
+
+async def count_through_cuts(
+    scheme: str,
+    cuts: int,
+    *,
+    seed: int,
+    serve: Serve = served_alone,
+    token: str | None = None,
+) -> Counted:
     """Count until there were so many cuts; a difference is an AssertionError."""
     counted, extensions = Counted(), Extensions()
 
     @extensions.method("_test/double")
-    async def double(params: dict[str, int]) -> int:
+    async def double(params: dict[str, Any]) -> int:
         counted.asked.append(params["number"])
-        return 2 * params["number"]
+        return 2 * int(params["number"])
 
     async with (
-        RemoteServer(counting_agent(counted).asgi(limits=LIMITS)) as server,
-        cutting_proxy(
-            server.port, seed=seed, bytes_max=BYTES_MAX[scheme], watcher=counted
-        ) as proxy,
+        serve(counting_agent(counted)) as port,
+        cutting_proxy(port, seed=seed, bytes_max=BYTES_MAX[scheme], watcher=counted) as proxy,
         Client.connect(
             f"{scheme}://127.0.0.1:{proxy.port}/acp",
+            token=token,
             remote_limits=LIMITS,
             extensions=extensions,
             traffic=counted.traffic,
@@ -118,7 +139,8 @@ async def count_through_cuts(scheme: str, cuts: int, *, seed: int) -> Counted:
                 proxy.is_cutting = counted.cuts < cuts
                 with anyio.fail_after(HANG_SECONDS):
                     for _ in range(NOTIFICATIONS):
-                        await client.notify_extension("_test/number", {"number": sent})
+                        params = {"number": sent, "sessionId": session.id}
+                        await client.notify_extension("_test/number", params)
                         sent += 1
                     reply = await session.ask(str(first))
                 assert reply.text.split() == expected_text(first).split()
@@ -129,13 +151,15 @@ async def count_through_cuts(scheme: str, cuts: int, *, seed: int) -> Counted:
     return counted
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def report_cuts(description: str | None, serve: Serve, token: str | None = None) -> None:
+    """Count over every transport as the command line says, and print what was found."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cuts", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     for scheme in BYTES_MAX:
-        counted = anyio.run(partial(count_through_cuts, scheme, given.cuts, seed=given.seed))
+        count = partial(count_through_cuts, scheme, given.cuts, seed=given.seed)
+        counted = anyio.run(partial(count, serve=serve, token=token))
         middle, late = (1000 * counted.resume_percentile(share) for share in (0.5, 0.99))
         print(
             f"{scheme:4} {counted.cuts:,} cuts: {len(counted.told):,} messages there and"
@@ -146,4 +170,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    report_cuts(__doc__, served_alone)

@@ -334,12 +334,17 @@ class Gateway:
             )
             data = {"reason": "session_over"}
             raise RequestFailed("session/load", INVALID_SESSION_STATE, said, data)
+
+        def opened() -> None:
+            session.is_opening = False
+
         session.is_opening = True
         try:
             session.runs_in(process)
-            answer = to_python(await process.call(method, encode(params)))
+            # What the agent says behind its answer is new.
+            answer = to_python(await process.call(method, encode(params), opened))
         finally:
-            session.is_opening = False
+            opened()
         if isinstance(answer, dict):
             facts.opened.update(answer)
 

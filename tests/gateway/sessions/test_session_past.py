@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -36,14 +37,15 @@ async def replayed(one: Scripted, session_id: str) -> list[str]:
     return late.texts()
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_somebody_who_comes_late_sees_the_same_in_fewer_messages(
-    monkeypatch: pytest.MonkeyPatch,
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """R6; also after a restart, and after more was said."""
     # Otherwise all of it would still be in memory.
     monkeypatch.setattr("accord.gateway.sessions.session_writer.TAIL_BYTES_MAX", 5_000)
     monkeypatch.setattr(session_past, "LOG_BYTES", 50_000)
-    disk = MemoryDisk()
+    disk = MemoryDisk() if kind == "memory" else tmp_path / "gateway.db"
     async with scripted(disk=disk) as one:
         ann = await one.person("ann")
         session_id = await ann.new()

@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 from accord import Client, Permissions
+from accord.client.permissions.request import Decision
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat, Remark
@@ -105,32 +106,69 @@ async def test_two_chats_show_who_is_here_and_who_wrote_what(tmp_path: Path) -> 
         assert here_words(ann) == ""
 
 
+async def test_a_question_that_somebody_else_answers_is_not_shown_as_denied(tmp_path: Path) -> None:
+    """Both are asked; the one who did not answer is told who did."""
+    async with (
+        served_gateway() as port,
+        admin(port) as give,
+        running_controller() as hers,
+        running_controller() as his,
+    ):
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        assert ann.session_id is not None
+        await give(ann.session_id, "bob", "admin")
+        bob = await opened(his, launch(port, "bob", tmp_path, ann.session_id))
+        await until(ann, lambda chat: "with Bob" in here_words(chat))
+        hers.send(ann, Draft("ask"))
+        await until(ann, lambda chat: chat.needs_answer)
+        await until(bob, lambda chat: chat.needs_answer)
+        question = bob.questions.first
+        assert question is not None
+        allow = question.request.of_kind("allow_once")
+        question.answer(Decision(allow.option_id))
+        await until(ann, lambda chat: said(chat) == ["allowed"])
+        await until(ann, lambda chat: "Bob answered the agent's question." in remarks(chat))
+        assert not ann.needs_answer
+        assert not ann.denied
+        assert ann.denied_request is None
+
+
+async def plain(port: int, name: str, session: str, folder: Path, typed: str) -> str:
+    """What the line mode prints to somebody who types this."""
+    command = (sys.executable, "-m", "accord", "chat", "--plain", "--session", session)
+    done = await anyio.run_process(
+        [*command, f"ws://127.0.0.1:{port}/acp", "--token-env", "ACCORD_TEST_TOKEN"],
+        input=typed.encode(),
+        env={
+            **os.environ,
+            "ACCORD_TEST_TOKEN": key_of(name),
+            "ACCORD_CONFIG_DIR": str(folder / "config"),
+            "ACCORD_STATE_DIR": str(folder / "state"),
+        },
+        cwd=folder,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return " ".join(done.stdout.decode().split())
+
+
 async def test_a_plain_chat_says_the_same_in_lines(tmp_path: Path) -> None:
-    async with served_gateway() as port, admin(port) as give:
-        url = f"ws://127.0.0.1:{port}/acp"
-        async with Client.connect(
-            url, token=key_of("ann"), permissions=Permissions.deny_all()
-        ) as ann:
-            session = await ann.new_session(cwd=tmp_path)
-            await session.ask("hello")
-            await give(session.id, "bob", "viewer")
-            command = (sys.executable, "-m", "accord", "chat", "--plain", "--session", session.id)
-            done = await anyio.run_process(
-                [*command, url, "--token-env", "ACCORD_TEST_TOKEN"],
-                input=b"/people\n/status\nmay I?\n",
-                env={
-                    **os.environ,
-                    "ACCORD_TEST_TOKEN": key_of("bob"),
-                    "ACCORD_CONFIG_DIR": str(tmp_path / "config"),
-                    "ACCORD_STATE_DIR": str(tmp_path / "state"),
-                },
-                cwd=tmp_path,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        text = done.stdout.decode()
+    """And lets others in."""
+    async with (
+        served_gateway() as port,
+        Client.connect(
+            f"ws://127.0.0.1:{port}/acp", token=key_of("ann"), permissions=Permissions.deny_all()
+        ) as ann,
+    ):
+        session = await ann.new_session(cwd=tmp_path)
+        await session.ask("hello")
+        text = await plain(port, "ann", session.id, tmp_path, "/people bob viewer\n/people x y\n")
+        assert "bob: viewer, not here" in text
+        assert "Which role? /people USER viewer, editor, admin or none" in text
+        text = await plain(port, "bob", session.id, tmp_path, "/people\n/status\nmay I?\n")
         assert "(Ann) hello" in text
-        assert "Bob (you)" in text
-        assert "viewer, here" in text
+        assert "Bob (you): viewer, here" in text
         assert "People: with Ann · you are a viewer" in text
-        assert "You are a viewer in this session" in " ".join(text.split())
+        assert "You are a viewer in this session" in text
+        text = await plain(port, "bob", session.id, tmp_path, "/people eve admin\n")
+        assert "needs an admin; your role is viewer" in text

@@ -4,6 +4,7 @@ What always holds
     * A message about a session reaches that session in the order in which the agent sent it, also
       when the agent sends it before it has answered the request that opens the session.
     * When the process ends, each of its sessions is told once, after everything the agent sent.
+    * What the process started ends with it, also when it was killed.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class Answer:
     def __init__(self, told: Callable[[Answer], None] | None = None) -> None:
         self.result: Raw | None = None
         self.error: tuple[int, str, Raw | bytes | None] | None = None
+        self.is_lost = False
+        """Whether the process ended before it answered."""
         self._told = told
         self._done = anyio.Event()
 
@@ -91,6 +94,7 @@ class Answer:
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """Take notice that there will be no answer."""
+        self.is_lost = True
         self.error = (INTERNAL_ERROR, gone_sentence(hop, why), b'{"reason":"agent_gone"}')
         self._settle()
 
@@ -139,6 +143,7 @@ class AgentProcess:
         self._hop = Hop("the agent", transport, self, tasks, self._outbox)
         self._early: dict[str, deque[tuple[str, Raw]]] = {}
         self._early_count = 0
+        self._is_closing = False
 
     async def start(self, initialize: bytes) -> Raw:
         """Start the program and initialize it; return its answer.
@@ -156,13 +161,17 @@ class AgentProcess:
         """Bytes that the agent has not taken yet."""
         return self._hop.transport.backlog
 
-    async def call(self, method: str, params: bytes | Raw) -> Raw:
+    async def call(
+        self, method: str, params: bytes | Raw, then: Callable[[], None] | None = None
+    ) -> Raw:
         """Ask the agent and wait for its answer.
+
+        `then` is called before anything that the agent says after it.
 
         Raises:
             RequestFailed: it answered with an error, or is gone.
         """
-        answer = Answer()
+        answer = Answer(None if then is None else lambda _: then())
         call_id = self._hop.call(method, params, answer)
         try:
             return await answer.wait(method)
@@ -197,9 +206,14 @@ class AgentProcess:
         for method, params in self._early.pop(agent_session_id, ()):
             self._early_count -= 1
             session.told(method, params)
+        if self.why is not None:
+            # It ended while the session was made.
+            del self.sessions[agent_session_id]
+            session.process_ended(self.why)
 
     async def aclose(self) -> None:
         """End the process and everything that it started."""
+        self._is_closing = True
         with anyio.CancelScope(shield=True):
             await self._hop.transport.aclose()
 
@@ -251,3 +265,6 @@ class AgentProcess:
         if self.client is not None:
             self.client.process_ended(self.why)
         self._ended(self)
+        if not self._is_closing:
+            # What it started may have left its group, and outlives it otherwise.
+            self._tasks.start_soon(self.aclose, name="agent's descendants")

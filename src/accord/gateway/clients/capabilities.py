@@ -7,7 +7,7 @@ from typing import Any
 
 from accord.gateway.agents.agent_process import Version
 from accord.gateway.clients.people_requests import METHODS
-from accord.gateway.sessions.primary_requests import services_in
+from accord.gateway.sessions.requests.primary_requests import services_in
 from accord.gateway.sessions.session_versions import VERSIONS
 from accord.protocol.extensions import advertised, read_advertised
 

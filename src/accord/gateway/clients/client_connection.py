@@ -25,11 +25,11 @@ from accord.gateway.clients.people_requests import PeopleRequests
 from accord.gateway.clients.session_requests import Reply, SessionRequests, Sessions
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment
-from accord.gateway.sessions.client_requests import ClientRequest
 from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.log_events import Event
-from accord.gateway.sessions.presence import ACTIVITIES
-from accord.gateway.sessions.roles import refusal, role_needed
+from accord.gateway.sessions.people.presence import ACTIVITIES
+from accord.gateway.sessions.people.roles import refusal, role_needed
+from accord.gateway.sessions.requests.client_requests import ClientRequest
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.jsonrpc.envelope import NO_PARAMS

@@ -16,15 +16,15 @@ from accord.gateway.clients.session_requests import (
 )
 from accord.gateway.configuration.rights import ROLES, Role
 from accord.gateway.sessions.hosted_session import HostedSession
-from accord.gateway.sessions.invites import (
+from accord.gateway.sessions.people.invites import (
     INVITE_SECONDS,
     INVITE_SECONDS_MAX,
     has_invite,
     make_invite,
     use_invite,
 )
-from accord.gateway.sessions.people import NAME_CHARACTERS_MAX, TooManyMembers
-from accord.gateway.sessions.roles import require
+from accord.gateway.sessions.people.roles import require
+from accord.gateway.sessions.people.session_people import NAME_CHARACTERS_MAX, TooManyMembers
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode
 from accord.schema.struct import Raw

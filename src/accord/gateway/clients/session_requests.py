@@ -14,7 +14,7 @@ from accord.gateway.clients.event_messages import update_frame
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment, Client
 from accord.gateway.sessions.hosted_session import HostedSession
-from accord.gateway.sessions.roles import require, role_needed
+from accord.gateway.sessions.people.roles import require, role_needed
 from accord.gateway.sessions.session_facts import role_in
 from accord.jsonrpc.error_codes import METHOD_NOT_FOUND, PERMISSION_DENIED, RESOURCE_NOT_FOUND
 from accord.proxy.hop import OpenRequest

@@ -18,17 +18,17 @@ from anyio.abc import TaskGroup
 from accord.errors import AccordError, ConnectionLost
 from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role, includes
-from accord.gateway.engine.engine_errors import Gap
+from accord.gateway.engine.engine_errors import EngineError, Gap
 from accord.gateway.sessions.attachment import Attachment, Client
-from accord.gateway.sessions.client_requests import ClientRequests, failure
-from accord.gateway.sessions.log_events import NOTIFICATION, REMARK, UPDATE, Event, body_of
-from accord.gateway.sessions.people import ROLE_OF_PRIMARY, People
-from accord.gateway.sessions.primary_requests import PrimaryRequests, services_in
+from accord.gateway.sessions.log_events import ANSWER, NOTIFICATION, REMARK, UPDATE, Event, body_of
+from accord.gateway.sessions.people.session_people import ROLE_OF_PRIMARY, People
+from accord.gateway.sessions.requests.client_requests import ClientRequests, failure
+from accord.gateway.sessions.requests.primary_requests import PrimaryRequests, services_in
+from accord.gateway.sessions.requests.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_past import PastLog, SessionPast, SessionSnapshot
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
-from accord.gateway.sessions.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.turns import Turns
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine.redacted_logs import logger, place_of
@@ -179,7 +179,9 @@ class HostedSession:
 
     def _failed(self, error: Exception) -> None:
         _log.error("the log of session %s cannot be written: %s", self.session_id, error)
-        self.end(f"what happens in this session cannot be stored ({error})", "failed")
+        # What a store says names a file of this machine: that is for the log.
+        why = f" ({error})" if isinstance(error, EngineError) else ""
+        self.end(f"what happens in this session cannot be stored{why}", "failed")
         self._host.failed(self, error)
 
     def _slow_down(self, is_too_much: bool) -> None:
@@ -365,7 +367,7 @@ class HostedSession:
             if self.turns.is_busy:
                 self._cancel_turn()
             process.sessions.pop(self.facts.agent_session_id, None)
-            self._without_process()
+            self._without_process("the agent no longer has the session")
 
     def end(self, text: str, reason: str) -> None:
         """End the session for everybody here: what is open is answered.
@@ -461,19 +463,21 @@ class HostedSession:
 
     def process_ended(self, reason: str) -> None:
         """The process is gone; the session stays."""
-        if self._without_process():
-            self.interrupted(f"{reason}. The turn was interrupted.")
+        self._without_process(reason)
 
-    def _without_process(self) -> bool:
-        """Forget the process; return whether a turn was running there."""
+    def _without_process(self, reason: str) -> None:
+        """Forget the process; a turn that was running there is told to have been interrupted."""
         self.process = None
         self.shared.end()
         self.of_primary.end()
-        return self.turns.process_ended()
+        self.turns.process_ended(reason)
 
-    def interrupted(self, text: str) -> None:
-        """Tell everybody that a turn ended because its process did."""
+    def interrupted(self, text: str, *, unanswered: int | None = None) -> None:
+        """Tell everybody that a turn was cut short; `unanswered` is its prompt, if it is open."""
         self._put(REMARK, body_of(text=text))
+        if unanswered is not None:
+            said = {"code": INTERNAL_ERROR, "message": text}
+            self._put(ANSWER, body_of(prompt=unanswered, error=said))
         if not self._version.answer_ends_turn:
             error = {"code": INTERNAL_ERROR, "message": text}
             state = {**_IDLE, "stopReason": "error", "error": error}

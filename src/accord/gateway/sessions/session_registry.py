@@ -27,8 +27,8 @@ from accord.gateway.engine.interface import (
     Snapshot,
 )
 from accord.gateway.sessions.hosted_session import Host, HostedSession
-from accord.gateway.sessions.invites import has_invite
-from accord.gateway.sessions.log_events import Event
+from accord.gateway.sessions.log_events import Event, last_turn
+from accord.gateway.sessions.people.invites import has_invite
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import NUMBERS
@@ -42,7 +42,9 @@ _VERSIONS: Final[dict[int, Version]] = {1: "v1", 2: "v2"}
 KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
 """What a record keeps as JSON, because the engine does not need to know it."""
 
-INTERRUPTED: Final = "The gateway was restarted while a turn was running. The turn was interrupted."
+INTERRUPTED: Final = (
+    "The gateway ended while a turn was running, or could not store it. The turn was interrupted."
+)
 
 
 class EngineLog:
@@ -144,18 +146,23 @@ class SessionRegistry:
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
         state = await self._engine.log_state(record.session)
+        past_seq = state.snapshot_seq or 0
+        facts, log = _facts_of(record), EngineLog(self._engine, lease)
+        turn = await last_turn(
+            log, lease.last, facts.version, past_seq=past_seq, was_open=facts.turn_open
+        )
+        facts.turn_open, facts.unused = False, facts.unused and not turn.was_prompted
         session = HostedSession(
-            _facts_of(record),
-            EngineLog(self._engine, lease),
+            facts,
+            log,
             self._host(),
             last_seq=lease.last,
-            past_seq=state.snapshot_seq or 0,
+            past_seq=past_seq,
             log_bytes=state.size_bytes,
         )
         self.live[record.session] = session
-        if session.facts.turn_open:
-            session.facts.turn_open = False
-            session.interrupted(INTERRUPTED)
+        if turn.is_open:
+            session.interrupted(INTERRUPTED, unanswered=turn.unanswered)
             await session.flush()
             self.changed(session)
         return session

@@ -25,6 +25,8 @@ WAITING_BYTES_MAX: Final = 1024 * 1024
 """Bytes that wait for the log before the agent is no longer read."""
 
 EVENTS_PER_APPEND_MAX: Final = 256
+BYTES_PER_APPEND_MAX: Final = 16 * 1024 * 1024
+"""A group ends with the event that reaches it."""
 
 
 class Log(Protocol):
@@ -119,7 +121,13 @@ class SessionWriter:
             self._idle.set()
 
     async def _write_some(self) -> None:
-        some = [self._waiting[at] for at in range(min(len(self._waiting), EVENTS_PER_APPEND_MAX))]
+        some: list[Waiting] = []
+        size = 0
+        for one in self._waiting:
+            some.append(one)
+            size += len(one.body)
+            if len(some) == EVENTS_PER_APPEND_MAX or size >= BYTES_PER_APPEND_MAX:
+                break
         last = self.last_seq
         # Cancelling would not take back what is on its way to the disk.
         with anyio.CancelScope(shield=True):

@@ -18,8 +18,8 @@ import anyio
 
 from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.sessions.attachment import Client
-from accord.gateway.sessions.client_requests import ClientRequest, ClientRequests
 from accord.gateway.sessions.log_events import ANSWER, PROMPT, Put, body_of
+from accord.gateway.sessions.requests.client_requests import ClientRequest, ClientRequests
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_versions import VERSIONS
 from accord.jsonrpc.error_codes import INVALID_PARAMS, INVALID_REQUEST, PERMISSION_DENIED
@@ -70,6 +70,10 @@ class TurnHost(Protocol):
         """Take notice that nothing runs any more."""
         ...
 
+    def interrupted(self, text: str) -> None:
+        """Tell everybody that a turn was cut short."""
+        ...
+
 
 class Turns:
     """Guards: each prompt is in one place: waiting, on its way through the log, or sent."""
@@ -90,6 +94,8 @@ class Turns:
         # Prompts that the agent has not repeated yet, in the order of their sending.
         self._unrepeated: deque[Prompt] = deque()
         self._was_idle = False
+        # Whether it was told already that the turn ended with its process.
+        self._is_lost = False
         self._idle = anyio.Event()
 
     # ---- what runs
@@ -185,7 +191,7 @@ class Turns:
             return
         self._on_its_way.remove(prompt)
         self._sent[prompt.seq] = prompt
-        self._was_idle = False
+        self._was_idle = self._is_lost = False
         if self._facts.unused:
             self._facts.unused = False
             self._host.changed()
@@ -210,6 +216,9 @@ class Turns:
             self._on_its_way.remove(prompt)
         if prompt in self._unrepeated and answer.error is not None:
             self._unrepeated.remove(prompt)
+        if answer.is_lost and answer.error is not None:
+            # In front of the answer, which is the end of the turn in the log.
+            self._lost(answer.error[1])
         body = encode({"prompt": prompt.seq, **_as_json(answer)})
 
         def logged(seq: int) -> None:
@@ -228,6 +237,8 @@ class Turns:
         if update.get("state") == "idle":
             self._was_idle = True
             self._over()
+        else:
+            self._is_lost = False
 
     def repeated(self, update: dict[str, Any]) -> bool:
         """Note in the message that repeats a prompt who wrote it; False if it repeats none."""
@@ -248,14 +259,20 @@ class Turns:
             self._host.changed()
         self._host.turn_over()
 
-    def process_ended(self) -> bool:
-        """The agent is gone; return whether a turn was running."""
-        was_running = self._facts.turn_open or self.is_running
+    def _lost(self, reason: str) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            self._host.interrupted(f"{reason}. The turn was interrupted.")
+
+    def process_ended(self, reason: str) -> None:
+        """The agent is gone, after every prompt that it had was answered."""
+        # A prompt that the agent never had goes to the next process.
+        if self.is_running or (self._facts.turn_open and not self.is_open):
+            self._lost(reason)
         self._unrepeated.clear()
         if self.is_running:
             self.state = None
         self._over()
-        return was_running
 
     def end(self) -> None:
         """Answer all prompts as cancelled: somebody has ended the session."""

@@ -34,7 +34,7 @@ from accord.errors import AccordError
 from accord.terminal.engine.agent_mistakes import hears_mistakes
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.people import take_event
+from accord.terminal.model.people import others_answer, take_event
 from accord.terminal.model.permissions.denied_request import subject_words
 from accord.terminal.model.traffic import Traffic
 from accord.transport.subprocess import ConnectNotices
@@ -216,6 +216,9 @@ class AgentProcess:
             record_decision(self._surroundings.log, decided, agent)
         chat = self.chat_of(decided.request.session_id)
         if decided.allowed or chat is None or chat.phase == "stopping":
+            return
+        if decided.by == "cancelled" and others_answer(chat):
+            # Somebody else has answered, perhaps with yes; the gateway says who.
             return
         why, call = why_denied(decided), decided.request.tool_call
         chat.denied_request = decided.request

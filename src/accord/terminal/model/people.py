@@ -43,6 +43,12 @@ def here_words(chat: Chat) -> str:
     return f"{here} · you are {_ARTICLES[people.role]}"
 
 
+def others_answer(chat: Chat) -> bool:
+    """Whether others may answer in our place what the agent asks."""
+    people = chat.people
+    return people is not None and not people.is_over and bool(people.others)
+
+
 def refusal_words(chat: Chat) -> str | None:
     """Why no prompt can be sent in this session; None if one can."""
     people = chat.people
@@ -83,7 +89,9 @@ def take_event(chat: Chat, event: PeopleEvent) -> None:
 
 
 def _words(event: PeopleEvent, people: SessionPeople, known: str) -> tuple[str, Tone] | None:
-    name, is_other = _name(event.name), event.user != people.user
+    known_names = {one.user: one.name for one in people.members}
+    name = _name(event.display_name or known_names.get(event.user, event.user))
+    is_other = event.user != people.user
     match event.kind:
         case "join" if is_other:
             return f"{name} joined.", "info"
@@ -104,4 +112,11 @@ def _name(name: str) -> str:
     return one_line(name, NAME_CHARACTERS_MAX)
 
 
-__all__ = ["here_words", "member_rows", "other_author", "refusal_words", "take_event"]
+__all__ = [
+    "here_words",
+    "member_rows",
+    "other_author",
+    "others_answer",
+    "refusal_words",
+    "take_event",
+]

@@ -142,7 +142,8 @@ class ClientSocket(asyncio.Protocol):
         if early:
             self._read_frames(early)
         if self._may_read() and self._transport is not None:
-            self._transport.resume_reading()
+            # Often called in a task, in whose context anyio finds no event loop outside of it.
+            self._context.copy().run(self._transport.resume_reading)
 
     def data_received(self, data: bytes) -> None:
         """Read the response to the upgrade, then frames."""

@@ -6,11 +6,15 @@ import asyncio
 
 import anyio
 import pytest
+from anyio.abc import TaskGroup
+from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
 
-from accord import RemoteLimits
+from accord import RemoteApplication, RemoteLimits, RemoteServer
 from accord.transport.server.websocket.native_socket import UNTAKEN_BYTES_MAX, NativeSocket
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
+from accord.transport.transport import Ended, Transport
+from tests.hang_limit import HANG_SECONDS
 from tests.transport.collector import Collecting
 
 pytestmark = pytest.mark.anyio
@@ -66,3 +70,48 @@ async def test_pings_whose_answers_nobody_takes_are_not_read_either() -> None:
         assert transport.may_send()
         socket.connection_lost(None)
     assert connection.is_over
+
+
+class Starting:
+    """Starts a task for whatever comes, which needs anyio in the callback itself."""
+
+    def __init__(self, transport: Transport, tasks: TaskGroup) -> None:
+        self._transport = transport
+        self._tasks = tasks
+        self.has_begun = anyio.Event()
+        self.has_ended = anyio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        if not self.has_begun.is_set():
+            self._transport.pause()
+            self.has_begun.set()
+        self._tasks.start_soon(self._answer, data)
+
+    async def _answer(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def ended(self, why: Ended) -> None:
+        self.has_ended.set()
+
+
+async def test_what_comes_after_a_pause_is_read_where_anyio_finds_its_event_loop() -> None:
+    """Ours: a task that resumed left its own context to the callbacks after it."""
+
+    async def serve(transport: Transport, principal: str) -> None:
+        async with anyio.create_task_group() as tasks:
+            receiver = Starting(transport, tasks)
+            await transport.start(receiver, tasks)
+            await receiver.has_begun.wait()
+            transport.resume()
+            await receiver.has_ended.wait()
+
+    initialize = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}'
+    more = '{"jsonrpc":"2.0","method":"_test/more"}'
+    with anyio.fail_after(HANG_SECONDS):
+        async with (
+            RemoteServer(RemoteApplication(serve)) as server,
+            connect(f"ws://127.0.0.1:{server.port}/acp", compression=None) as socket,
+        ):
+            for message in (initialize, more, more):
+                await socket.send(message)
+                assert await socket.recv() == message

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
+from accord.client.people import ROLES, Role
 from accord.errors import AccordError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
@@ -252,11 +253,20 @@ class Commands:
         )
 
     async def people(self, given: str) -> None:
-        """List who is in the session, and what they may do."""
+        """List who is in the session; with a name and a role, let somebody in or out."""
         people = self._chat.people
         if people is None:
             raise AccordError("Nobody else can be here: no gateway shares this session.")
-        await people.refresh()
+        user, _, word = given.rpartition(" ")
+        role = _role(word)
+        if user and role is not None:
+            await people.set_role(user.strip(), role)
+        elif user and word == "none":
+            await people.remove(user.strip())
+        elif given:
+            raise AccordError(f"Which role? /people USER {', '.join(ROLES)} or none")
+        else:
+            await people.refresh()
         numbered(self._printer, "In this session:", member_rows(people))
 
     async def plan(self, given: str) -> None:
@@ -338,6 +348,13 @@ def _read(path: str) -> str:
         return file.read()
 
 
+def _role(word: str) -> Role | None:
+    for role in ROLES:
+        if role == word:
+            return role
+    return None
+
+
 def _file(folder: str, given: str) -> str | None:
     path = os.path.join(folder, os.path.expanduser(given))
     return path if os.path.isfile(path) else None
@@ -362,7 +379,7 @@ TABLE: dict[str, Command] = {
     "model": Command(_on_session(SessionCommands.model), "[NAME]", "show or choose the model"),
     "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "show or set options"),
     "status": Command(Commands.status, "", "show the current state"),
-    "people": Command(Commands.people, "", "list who is in a shared session"),
+    "people": Command(Commands.people, "[USER ROLE]", "list who is here, or let them in"),
     "plan": Command(Commands.plan, "", "show the plan"),
     "files": Command(Commands.files, "", "list the files that the agent changed"),
     "diff": Command(Commands.diff, "[PATH]", "show what it changed in them"),

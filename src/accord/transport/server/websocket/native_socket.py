@@ -173,7 +173,8 @@ class NativeSocket(asyncio.Protocol):
     def read_again(self) -> None:
         if not self._transport.is_closing():
             self._is_paused = False
-            self._transport.resume_reading()
+            # Often called in a task, in whose context anyio finds no event loop outside of it.
+            context_of_asyncio().run(self._transport.resume_reading)
 
     # ---- frames of the agent
 

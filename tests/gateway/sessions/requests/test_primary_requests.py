@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.gateway.sessions import primary_requests
+from accord.gateway.sessions.requests import primary_requests
 from tests.gateway.scripted_agent import AgentWire, scripted
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.gateway.sessions import people
+from accord.gateway.sessions.people import session_people
 from tests.gateway.scripted_agent import Person, scripted
 
 pytestmark = pytest.mark.anyio
@@ -122,7 +122,7 @@ async def test_r2_an_admin_of_the_agent_stays_one_and_a_viewer_of_it_only_looks(
 async def test_r2_a_role_is_one_of_three_and_the_owner_keeps_theirs(
     params: Any, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(people, "MEMBERS_MAX", 1)
+    monkeypatch.setattr(session_people, "MEMBERS_MAX", 1)
     async with scripted() as one:
         ann, _, session_id = await one.pair()
         answer = await ann.call("_accord.session/set_role", {"sessionId": session_id, **params})

@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.gateway.sessions.presence import PRESENCE_SECONDS_MIN
+from accord.gateway.sessions.people.presence import PRESENCE_SECONDS_MIN
 from tests.gateway.scripted_agent import Person, scripted
 
 pytestmark = pytest.mark.anyio

@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment, Client
 from accord.gateway.sessions.log_events import MEMBERS, Put, body_of
-from accord.gateway.sessions.presence import Presence
+from accord.gateway.sessions.people.presence import Presence
 from accord.gateway.sessions.session_facts import SessionFacts
 
 MEMBERS_MAX: Final = 200

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.gateway.sessions.invites import INVITES_MAX, has_invite, make_invite, use_invite
+from accord.gateway.sessions.people.invites import INVITES_MAX, has_invite, make_invite, use_invite
 from accord.gateway.sessions.session_facts import SessionFacts
 from tests.gateway.scripted_agent import scripted
 

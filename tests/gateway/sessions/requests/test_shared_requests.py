@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.gateway.sessions import shared_requests
+from accord.gateway.sessions.requests import shared_requests
 from tests.gateway.scripted_agent import AgentWire, Person, scripted
 
 pytestmark = pytest.mark.anyio

@@ -1,0 +1,1 @@
+"""The open requests of a session: those of its clients, and those of its agent."""

@@ -1,0 +1,1 @@
+"""What a gateway must not lose: connections that are cut, processes that are killed, bad disks."""

@@ -1,0 +1,1 @@
+"""Worlds with a gateway in them: see ../README.md."""
