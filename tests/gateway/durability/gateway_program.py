@@ -6,14 +6,16 @@ It hosts the journaling agent in both versions, as `v1` and `v2`, and says `port
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from accord import RemoteLimits
 from accord.gateway.access.access import Access
-from accord.gateway.agents.hosted_agent import HostedAgent, command_of
+from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.application import GatewayApplication
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.gateway.configuration.config_file import GatewayConfig
@@ -21,6 +23,8 @@ from accord.gateway.configuration.limits import UNLIMITED, PrincipalLimits
 from accord.gateway.engine.sqlite import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.transport.server.listener.remote_server import RemoteServer
+from accord.transport.subprocess import SubprocessTransport
+from accord.transport.transport import Transport
 from tests.hang_limit import HANG_SECONDS
 
 TOKEN = "accord_token-of-the-durability-tests"
@@ -36,6 +40,10 @@ NO_LIMITS = PrincipalLimits(
 LIMITS = replace(RemoteLimits(), stall_seconds=HANG_SECONDS)
 
 
+def _started(settings: AgentSettings, folders: Sequence[str]) -> Transport:
+    return SubprocessTransport(settings.command, cwd=folders[0] if folders else None)
+
+
 async def serve(path: Path, port: int, journal: str) -> None:
     """Serve until killed."""
     settings = {
@@ -44,7 +52,7 @@ async def serve(path: Path, port: int, journal: str) -> None:
         )
         for version in ("v1", "v2")
     }
-    agents = {name: HostedAgent(one, command_of(one.command)) for name, one in settings.items()}
+    agents = {name: HostedAgent(one, partial(_started, one)) for name, one in settings.items()}
     access = Access(GatewayConfig(agents=settings), token=TOKEN)
     async with Gateway(agents, SqliteEngine(path), limits=NO_LIMITS) as gateway:
         application = GatewayApplication(gateway, access=access, limits=LIMITS)

@@ -8,6 +8,7 @@ the answer to that it says something new.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -52,9 +53,9 @@ class AgentProcesses:
         self._loop = loop
         self.random = random
 
-    def connect(self, folder: str | None) -> Transport:
+    def connect(self, folders: Sequence[str]) -> Transport:
         """Start a process when its transport is started."""
-        del folder
+        del folders
         near, far = lossy_pair(self._loop, self.random)
         return _Starting(near, ScriptedAgent(self, far))
 
