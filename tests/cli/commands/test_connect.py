@@ -108,7 +108,8 @@ def with_url(words: list[str], url: str) -> list[str]:
 
 def test_every_command_that_takes_an_agent_is_tested_with_a_url() -> None:
     """Issue 16: each of them takes a URL."""
-    assert {*USES, *PIPES} == {*STARTERS, "connect"}
+    # `accord serve` has a test of its own.
+    assert {*USES, *PIPES, "serve"} == {*STARTERS, "connect"}
 
 
 @pytest.mark.parametrize("command", USES)
@@ -121,6 +122,20 @@ def test_a_command_uses_an_agent_behind_a_url(command: str, url: str, with_token
         assert recorded.code == 0, recorded.error
     ended = with_token.accord(*with_url(words, url), stdin=stdin)
     assert (ended.code, said in ended.out + ended.error) == (code, True), ended
+
+
+def test_a_gateway_hosts_an_agent_behind_a_url(url: str, with_token: Home) -> None:
+    """Ours: its clients have the gateway's token, and the gateway has the agent's."""
+    data = str(with_token.state / "gateway")
+    command = [
+        *(sys.executable, "-m", "accord", "serve", "--port", "0", "--data", data),
+        *("--", url, "--token-env", "AGENT_TOKEN"),
+    ]
+    env = {**with_token.env, "ACCORD_SERVE_TOKEN": "token-of-the-gateway"}
+    with serve_process(command=command, env=env, cwd=with_token.project) as gateway:
+        with_token.env["AGENT_TOKEN"] = "token-of-the-gateway"
+        ended = with_token.accord(*with_url(["run", "hello", "--agent", URL], gateway.url))
+    assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
 
 
 def test_an_agent_of_the_configuration_may_have_a_url(url: str, with_token: Home) -> None:
