@@ -217,6 +217,9 @@ async def test_users_have_the_rights_of_the_file(tmp_path: Path) -> None:
         assert unknown[0][0] == 401
         hidden = [get(gateway, path, bob.key)[:2] for path in ("/agents/one/acp", "/nowhere")]
         assert hidden == [(404, b"Not found")] * 2
+        metrics = get(gateway, "/metrics", bob.key)[1].decode()
+        assert 'accord_agent_processes{agent="two"} 0' in metrics
+        assert "one" not in metrics
         root = gateway.url.removesuffix("/acp")
         async with client(gateway, token=ann.key, url=f"{root}/agents/two/acp") as connected:
             session = await connected.new_session(cwd=str(tmp_path))

@@ -7,7 +7,7 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
@@ -21,6 +21,7 @@ from accord.gateway.access.login_endpoint import LOGIN_PATH, LOGOUT_PATH, LoginE
 from accord.gateway.access.principal import Principal
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.gateway import Gateway
+from accord.gateway.metrics import metrics_of
 from accord.machine.redacted_logs import logger, place_of
 from accord.schema.codec import encode
 from accord.transport.http.message_routes import CONNECTION_HEADER
@@ -65,9 +66,8 @@ class GatewayApplication:
         origins: Iterable[str] | None = None,
         hosts: Iterable[str] | None = None,
         limits: RemoteLimits | None = None,
-        metrics: Callable[[Container[str]], bytes] | None = None,
     ) -> None:
-        """`metrics` is called with the agents that somebody may use.
+        """Serve the agents at their paths, and the pages of the gateway.
 
         Raises:
             LocalProtocolError: a host, an origin or a limit is invalid, or the path is one of the
@@ -76,7 +76,6 @@ class GatewayApplication:
         self.gateway = gateway
         self.is_draining = False
         self._access = access
-        self._metrics = metrics
         self._remotes: dict[str, tuple[HostedAgent, RemoteApplication]] = {}
 
         def add(agent: HostedAgent, at: str) -> RemoteApplication:
@@ -220,9 +219,7 @@ class GatewayApplication:
             return _READ_ONLY
         mine = [name for name in self.gateway.agents if self._may_use(identity, name)]
         if request.path == METRICS:
-            if self._metrics is None:
-                return text_answer(404, "Not found")
-            body = self._metrics(mine)
+            body = metrics_of(self.gateway, mine)
             return HttpAnswer(200, body, "text/plain; version=0.0.4; charset=utf-8")
         described = [await _description(self.gateway.agents[name]) for name in mine]
         return json_answer(200, encode({"agents": described}))

@@ -32,7 +32,7 @@ class SupervisedTasks:
     def start_soon(
         self, func: Callable[..., Coroutine[Any, Any, Any]], *args: object, name: object = None
     ) -> None:
-        """Start a task."""
+        """Begin with this on the next round of the event loop."""
         self._group.start_soon(
             _supervised, func, args, name=name or getattr(func, "__qualname__", None)
         )

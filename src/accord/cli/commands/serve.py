@@ -44,6 +44,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("agent", nargs="?", metavar="TARGET", help="the agent, as described above")
     add("--config", metavar="FILE", type=Path, help="agents, users, limits: gateway-config.md")
     add("--data", metavar="DIR", type=Path, help="the folder of the sessions")
+    add("--log", choices=("text", "json"), default="text", help="the form of the log on stderr")
+    add("--log-level", choices=("error", "warning", "info"), default="warning", help="what to log")
     _add_address(parser)
     _add_access(parser)
     add_sandbox_arguments(parser)
@@ -92,6 +94,7 @@ def run(arguments: Namespace) -> int:
     require_remote_packages()
 
     from accord.cli.server_setup.gateway_server import GatewayServer
+    from accord.cli.server_setup.log_lines import write_log
     from accord.cli.server_setup.server_options import options_of
     from accord.cli.server_setup.target import target_of
     from accord.cli.usage_error import UsageError
@@ -100,6 +103,7 @@ def run(arguments: Namespace) -> int:
     from accord.gateway.configuration.config_file import GatewayConfig, load_gateway_config
     from accord.machine.sandbox.options import SandboxRefused
 
+    write_log(arguments.log, arguments.log_level)
     try:
         user = load_config()
         file: Path | None = arguments.config

@@ -22,6 +22,7 @@ from accord.cli.server_setup.hosted_agents import hosted_agents
 from accord.cli.server_setup.server_options import ServerOptions
 from accord.cli.server_setup.target import Target
 from accord.configuration.user_paths import make_private
+from accord.errors import AccordError
 from accord.gateway.access.access import Access
 from accord.gateway.application import GatewayApplication, path_of
 from accord.gateway.engine.sqlite.engine import SqliteEngine
@@ -88,11 +89,20 @@ class GatewayServer:
                     gc.freeze()
                     gc.set_threshold(*GARBAGE_THRESHOLDS)
                     self._announce(server)
+                    self._gateway.tasks.start_soon(self._ask_agents)
                     await self._until_signal(signals)
                 finally:
                     with anyio.CancelScope(shield=True):
                         await server.aclose()
         return 0
+
+    async def _ask_agents(self) -> None:
+        """Find out what each agent is, so that one that does not work is known at once."""
+        for agent in self._gateway.agents.values():
+            try:
+                await agent.profile()
+            except (AccordError, OSError) as error:
+                complain(f"accord serve: {agent.name} does not work: {error}")
 
     async def _until_signal(self, signals: AsyncIterator[signal.Signals]) -> None:
         """Wait for a signal, and then until the turns that run are over, or another one comes."""

@@ -7,6 +7,7 @@ What always holds
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,7 @@ class ProcessPool:
     """Starts processes, and ends all of them in the end."""
 
     def __init__(self, usage: Usage, make_room: MakeRoom) -> None:
-        self.started = 0
-        """Processes that were started until now."""
+        self._starts: Counter[str] = Counter()
         self._usage = usage
         self._make_room = make_room
         self._processes: dict[AgentProcess, str] = {}
@@ -34,6 +34,10 @@ class ProcessPool:
     def count(self, agent: str) -> int:
         """Return how many processes of an agent run."""
         return list(self._processes.values()).count(agent)
+
+    def starts(self, agent: str) -> int:
+        """Return how many processes of an agent were started until now."""
+        return self._starts[agent]
 
     async def start(
         self,
@@ -67,7 +71,7 @@ class ProcessPool:
             raise
         if process.why is None:
             self._processes[process] = agent.name
-        self.started += 1
+        self._starts[agent.name] += 1
         return process
 
     async def _room(self, principal: str) -> Any:
@@ -79,7 +83,7 @@ class ProcessPool:
                     raise reached.request_error() from None
 
     async def aclose(self) -> None:
-        """End all processes."""
+        """Leave none of them running."""
         with anyio.CancelScope(shield=True):
             async with anyio.create_task_group() as tasks:
                 for process in list(self._processes):
