@@ -15,7 +15,8 @@ from anyio import to_thread
 from accord import Agent, Turn
 from accord.store.sqlite import SqliteStore
 
-agent = Agent("hosted", version="7.1", store=SqliteStore(sys.argv[1]))
+store = None if sys.argv[1] == ":memory:" else SqliteStore(sys.argv[1])
+agent = Agent("hosted", version="7.1", store=store)
 
 
 @agent.on_prompt

@@ -22,6 +22,8 @@ from accord import Client, Permissions
 from accord.errors import AccordError, RequestFailed
 from accord.gateway.access.api_keys import new_api_key
 from accord.machine.processes.descendants import read_process
+from accord.machine.sandbox.availability import find_sandbox
+from accord.machine.sandbox.options import SandboxUnavailable
 from accord.schema.v1 import McpServer
 from tests.gateway.gateway_process import ROOT, GatewayProcess, gateway_process
 from tests.hang_limit import HANG_SECONDS
@@ -309,3 +311,25 @@ async def test_an_agent_that_does_not_work_is_an_answer(tmp_path: Path) -> None:
                 pass
         status, body, _ = get(gateway, "/.well-known/acp-agents.json", gateway.token)
         assert (status, json.loads(body)["agents"][0]["available"]) == (200, False)
+
+
+async def test_an_agent_in_a_sandbox_writes_in_its_session_only(tmp_path: Path) -> None:
+    """Issue 17: the session's folder writable; each session in a sandbox of its own."""
+    try:
+        find_sandbox()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+    target = ("--", sys.executable, PROGRAM, ":memory:")
+    with gateway_process(tmp_path, "--sandbox", target=target) as gateway:
+        async with client(gateway) as connected:
+            for folder, other in (folders, folders[::-1]):
+                session = await connected.new_session(cwd=str(folder))
+                assert (await session.ask(f"write {folder}/mine")).text == "written"
+                await session.ask(f"write {other}/theirs")
+                said = (await session.ask("daemon")).text
+                assert said
+    assert [(one / "mine").exists() for one in folders] == [True, True]
+    assert [(one / "theirs").exists() for one in folders] == [False, False]
