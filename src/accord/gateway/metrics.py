@@ -21,6 +21,14 @@ class Metric(NamedTuple):
     value: Callable[[Gateway, str], int]
 
 
+def _processes(gateway: Gateway, agent: str) -> int:
+    return gateway.processes.count(agent)
+
+
+def _starts(gateway: Gateway, agent: str) -> int:
+    return gateway.processes.starts(agent)
+
+
 def _sessions(gateway: Gateway, agent: str) -> int:
     return sum(one.facts.agent == agent for one in gateway.sessions.live.values())
 
@@ -39,13 +47,13 @@ METRICS: Final = (
         "accord_agent_processes",
         "gauge",
         "Processes of the agent that run.",
-        lambda gateway, agent: gateway.processes.count(agent),
+        _processes,
     ),
     Metric(
         "accord_agent_starts_total",
         "counter",
         "Processes of the agent that were started.",
-        lambda gateway, agent: gateway.processes.starts(agent),
+        _starts,
     ),
     Metric("accord_sessions", "gauge", "Sessions in memory.", _sessions),
     Metric("accord_busy_sessions", "gauge", "Sessions in which a turn runs.", _busy),
