@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from accord.errors import RequestError
@@ -25,6 +24,7 @@ from accord.gateway.sessions.people.invites import (
 )
 from accord.gateway.sessions.people.roles import require
 from accord.gateway.sessions.people.session_people import NAME_CHARACTERS_MAX, TooManyMembers
+from accord.machine import clock
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
@@ -112,8 +112,8 @@ class PeopleRequests:
             raise RequestError.invalid_params(said, "$.seconds")
         code, until = make_invite(session.facts, _role_in(read), seconds)
         session.changed()
-        ends = datetime.fromtimestamp(until, UTC).isoformat(timespec="seconds")
-        request.answer(encode({"code": code, "expiresAt": ends.replace("+00:00", "Z")}))
+        ends = clock.timestamp_of(until, "seconds")
+        request.answer(encode({"code": code, "expiresAt": ends}))
 
     async def join(self, request: OpenRequest, params: Raw) -> None:
         """Become a member by a code."""

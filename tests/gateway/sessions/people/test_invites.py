@@ -28,11 +28,11 @@ def test_a_code_works_once_and_is_not_stored() -> None:
 
 def test_a_code_ends() -> None:
     of = facts()
-    code, until = make_invite(of, "editor", 60, clock=lambda: 1000.0)
+    code, until = make_invite(of, "editor", 60, now=lambda: 1000.0)
     assert until == 1060.0
-    assert has_invite(of, code, clock=lambda: 1059.0)
-    assert not has_invite(of, code, clock=lambda: 1060.0)
-    assert use_invite(of, code, None, clock=lambda: 1060.0) is None
+    assert has_invite(of, code, now=lambda: 1059.0)
+    assert not has_invite(of, code, now=lambda: 1060.0)
+    assert use_invite(of, code, None, now=lambda: 1060.0) is None
 
 
 def test_a_code_takes_nothing_away() -> None:

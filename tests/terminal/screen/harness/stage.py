@@ -107,6 +107,9 @@ class ControllerDouble:
     def capabilities(self, chat: Chat) -> AgentCapabilities | None:
         return self.can
 
+    def tell(self, chat: Chat, activity: str) -> None:
+        """Nobody else is here."""
+
     def _note(self, *what: Any) -> None:
         self.asked.append(what)
         if self.error is not None:
