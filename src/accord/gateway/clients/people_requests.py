@@ -40,8 +40,8 @@ METHODS: Final = (
 """What the gateway understands beyond the protocol."""
 
 
-class InvitedSessions(Protocol):
-    """Finds sessions also for those who have a code for them."""
+class Sessions(Protocol):
+    """Finds sessions also for those who have a code for them, and stores who may do what."""
 
     async def find_invited(
         self, session_id: str, principal: Principal, code: str
@@ -49,12 +49,16 @@ class InvitedSessions(Protocol):
         """Return a session that somebody may see, or join with a code."""
         ...
 
+    async def store(self, session: HostedSession) -> None:
+        """Store what is known of a session now."""
+        ...
+
 
 class PeopleRequests:
     """Answers them for one client."""
 
     def __init__(
-        self, client: Following, requests: SessionRequests, sessions: InvitedSessions
+        self, client: Following, requests: SessionRequests, sessions: Sessions
     ) -> None:
         self._client = client
         self._requests = requests
@@ -89,7 +93,7 @@ class PeopleRequests:
         session, read = await self._requests.find(request, params)
         require(self._client.role_in(session.facts), request.method)
         self._change(session, _user_in(read, session), _role_in(read))
-        await session.flush()
+        await self._store(session)
         self._answer(request, session)
 
     async def remove(self, request: OpenRequest, params: Raw) -> None:
@@ -99,7 +103,7 @@ class PeopleRequests:
         if user != self._client.principal:
             require(self._client.role_in(session.facts), request.method)
         self._change(session, user, None)
-        await session.flush()
+        await self._store(session)
         self._answer(request, session)
 
     async def invite(self, request: OpenRequest, params: Raw) -> None:
@@ -111,7 +115,7 @@ class PeopleRequests:
             said = f"Expected a number from 1 to {INVITE_SECONDS_MAX}"
             raise RequestError.invalid_params(said, "$.seconds")
         code, until = make_invite(session.facts, _role_in(read), seconds)
-        session.changed()
+        await self._store(session)
         ends = clock.timestamp_of(until, "seconds")
         request.answer(encode({"code": code, "expiresAt": ends}))
 
@@ -130,9 +134,13 @@ class PeopleRequests:
             role = use_invite(session.facts, code, mine)
             if role != mine:
                 self._change(session, client.principal, role)
-            session.changed()
-            await session.flush()
+            await self._store(session)
         self._answer(request, session, sessionId=session_id)
+
+    async def _store(self, session: HostedSession) -> None:
+        """Store a change before it is answered: one that was promised outlives a kill."""
+        await session.flush()
+        await self._sessions.store(session)
 
     def _change(self, session: HostedSession, user: str, role: Role | None) -> None:
         try:

@@ -192,16 +192,26 @@ class SessionRegistry:
         finally:
             self._storing = False
 
-    async def _store_one(self, session: HostedSession) -> None:
+    async def store(self, session: HostedSession) -> None:
+        """Store the facts of a session now.
+
+        Raises:
+            EngineError: the engine refuses them.
+            StoreError: its file cannot be written.
+            ValueError: they are too large.
+        """
         async with self._record_lock:
             self._unstored.pop(session.session_id, None)
-            try:
-                stored = await self._engine.get(session.session_id)
-                if stored is not None:
-                    new = _record_of(session.facts)
-                    await self._engine.put(replace(new, revision=stored.revision))
-            except (EngineError, StoreError, ValueError) as error:
-                _log.error("the record of %s was not stored: %s", session.session_id, error)
+            stored = await self._engine.get(session.session_id)
+            if stored is not None:
+                new = _record_of(session.facts)
+                await self._engine.put(replace(new, revision=stored.revision))
+
+    async def _store_one(self, session: HostedSession) -> None:
+        try:
+            await self.store(session)
+        except (EngineError, StoreError, ValueError) as error:
+            _log.error("the record of %s was not stored: %s", session.session_id, error)
 
     async def forget(self, session: HostedSession) -> None:
         """Take a session out of memory, unless somebody needs it; it stays in the engine."""

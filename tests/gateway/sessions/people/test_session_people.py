@@ -80,6 +80,31 @@ async def test_r2_who_is_removed_sees_nothing_more_and_may_not_come_back() -> No
         assert bob.texts() == []
 
 
+@pytest.mark.parametrize("change", ["set_role", "remove", "invite"])
+async def test_r2_a_change_is_stored_before_it_is_answered(change: str, monkeypatch: Any) -> None:
+    """Ours: a gateway that is killed behind the answer still knows who may do what."""
+    async with scripted() as one:
+        ann, _, session_id = await one.pair()
+        engine = one.gateway.sessions._engine
+        put, may_store, answers = engine.put, anyio.Event(), list[Any]()
+
+        async def slow(record: Any) -> Any:
+            await may_store.wait()
+            return await put(record)
+
+        async def ask() -> None:
+            params = {"sessionId": session_id, "user": "bob", "role": "viewer"}
+            answers.append(await ann.call(f"_accord.session/{change}", params))
+
+        monkeypatch.setattr(engine, "put", slow)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            assert answers == []
+            may_store.set()
+        assert "result" in answers[0]
+
+
 async def test_r2_somebody_may_leave_for_good_but_remove_nobody_else() -> None:
     async with scripted() as one:
         ann, bob, session_id = await one.pair()
