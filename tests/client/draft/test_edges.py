@@ -94,6 +94,8 @@ async def test_an_answer_to_the_drafts_form_that_is_none_leaves_the_first_error(
 class Hasty:
     """Its one command prints before anybody knows its id."""
 
+    streams_output = True
+
     def __init__(self) -> None:
         self._tasks: Any = None
         self._printed = anyio.Event()

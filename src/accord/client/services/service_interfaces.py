@@ -188,8 +188,7 @@ class RunsTerminals(Protocol):
     ) -> str | Awaitable[str]:
         """Start a command; returns the id of its terminal.
 
-        If it has a parameter `on_output`, that function is awaited with every piece of output
-        (bytes), which is shown as it comes; otherwise output is shown when the command has ended.
+        Its output is shown when the command has ended, unless the service also `StreamsOutput`.
         """
         ...
 
@@ -207,6 +206,20 @@ class RunsTerminals(Protocol):
 
     def release(self, session_id: str, terminal_id: str, /) -> Awaitable[None] | None:
         """End the command; the id is unknown from the call on."""
+        ...
+
+
+@runtime_checkable
+class StreamsOutput(Protocol):
+    """Terminals whose `create` also takes `on_output` and `on_stderr`, as keywords.
+
+    Each is awaited with pieces of the output (bytes), which is shown as it comes.  With
+    `on_stderr`, what the command writes there goes to it, and the rest to `on_output`.
+    """
+
+    @property
+    def streams_output(self) -> bool:
+        """Whether it does so now."""
         ...
 
 

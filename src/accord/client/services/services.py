@@ -20,6 +20,7 @@ from accord.client.services.service_interfaces import (
     AnswersElicitations,
     Decides,
     RunsTerminals,
+    StreamsOutput,
     result_of,
 )
 from accord.connection.connection import Connection
@@ -41,7 +42,6 @@ class Services:
         self.files: Any = _own(options.files)
         self.terminals: RunsTerminals | None = options.terminals
         self.elicitation: AnswersElicitations | None = _own(options.elicitation)
-        self._output_parameters = _output_parameters(options.terminals)
 
     def begin(self, agent_name: str | None) -> None:
         """The handshake is done: the agent has a name, and tasks can be started."""
@@ -84,11 +84,12 @@ class Services:
     @property
     def streams_output(self) -> bool:
         """Whether the terminals report output as it comes."""
-        return "on_output" in self._output_parameters
+        service: object = self.terminals
+        return isinstance(service, StreamsOutput) and service.streams_output
 
     def output_listeners(self, **listeners: Any) -> dict[str, Any]:
-        """Return the listeners that the terminals' `create` takes."""
-        return {name: one for name, one in listeners.items() if name in self._output_parameters}
+        """Return the listeners that the terminals' `create` takes: all, or none."""
+        return listeners if self.streams_output else {}
 
     async def require_running(self, session_id: str, terminal_id: str) -> None:
         """End a command that started while the agent was lost: `close_all` may have missed it.
@@ -116,17 +117,6 @@ class Services:
                     await _finish(call(close))
         finally:
             self._closed.set()
-
-
-def _output_parameters(terminals: RunsTerminals | None) -> frozenset[str]:
-    """The optional parameters of `create`, which services need not have."""
-    if terminals is None:
-        return frozenset()
-    try:
-        parameters = inspect.signature(terminals.create).parameters
-    except (TypeError, ValueError):
-        return frozenset()
-    return frozenset({"on_output", "on_stderr"} & parameters.keys())
 
 
 async def _finish(rest: Awaitable[Any]) -> None:

@@ -79,6 +79,11 @@ class TerminalService:
         self._directories = {}
         self._released = {}
 
+    @property
+    def streams_output(self) -> bool:
+        """Whether output is reported as it comes: always."""
+        return True
+
     def capabilities(self) -> bool:
         """The capability to offer to the agent."""
         return True

@@ -57,9 +57,7 @@ class Sessions(Protocol):
 class PeopleRequests:
     """Answers them for one client."""
 
-    def __init__(
-        self, client: Following, requests: SessionRequests, sessions: Sessions
-    ) -> None:
+    def __init__(self, client: Following, requests: SessionRequests, sessions: Sessions) -> None:
         self._client = client
         self._requests = requests
         self._sessions = sessions
