@@ -217,8 +217,10 @@ def _serve(opened: Opened) -> None:
     (agent := opened.home.project.parent / "hello.py").write_text(HELLO)
     command = [str(SCRIPT), "serve", f"{agent}:agent", "--port", "0"]
     place = opened.home.project
+    opened.env["ACCORD_SERVE_TOKEN"] = "token-of-the-server"
     with serve_process(command=command, cwd=place, env=opened.env) as server:
-        for words in (("--agent", server.url), ("--", str(SCRIPT), "connect", server.url)):
+        url = (server.url, "--token-env", "ACCORD_SERVE_TOKEN")
+        for words in (("--agent", *url), ("--", str(SCRIPT), "connect", *url)):
             ended = opened.accord("run", "hello", *words)
             assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
 

@@ -51,11 +51,12 @@ class Terminal:
         code = self.process.poll()
         if code is None:
             return None
+        # Unless somebody else keeps the pipe open, its output is whole then.
+        self.reader.join(1)
         return {"exitCode": code} if code >= 0 else {"signal": str(-code)}
 
     def wait(self) -> Json:
         self.process.wait()
-        self.reader.join(1)
         return self.status() or {}
 
     def kill(self) -> None:
@@ -90,8 +91,9 @@ class Terminals(Peer):
 
     def request_terminal_output(self, params: Json) -> Json:
         terminal = self.terminal(params)
-        text = terminal.data.decode("utf-8", "replace")
+        # Asked first: with the status of a command that has ended, its output is whole.
         status = terminal.status()
+        text = terminal.data.decode("utf-8", "replace")
         more = {} if status is None else {"exitStatus": status}
         return {"output": text, "truncated": terminal.truncated, **more}
 

@@ -115,7 +115,7 @@ def test_a_pseudo_terminal_is_opened(world: World, kind: SandboxKind) -> None:
 def test_a_server_on_this_machine_is_reached(world: World, kind: SandboxKind) -> None:
     """Issue 17: the network is allowed by default, since agents need their model."""
     done = world.python(
-        kind, "socket.create_connection(('127.0.0.1', port)).close(); print('done')"
+        kind, "socket.create_connection(('127.0.0.1', port)).recv(1); print('done')"
     )
     assert "done" in done.out
     assert len(world.connections) == 1

@@ -124,8 +124,10 @@ class World:
             # Ends when the socket is shut down.
             with contextlib.suppress(OSError):
                 while True:
-                    server.accept()[0].close()
+                    accepted, _ = server.accept()
+                    # Noted first: whoever has seen the end of a connection finds it in the list.
                     self.connections.append(str(address))
+                    accepted.close()
 
         threading.Thread(target=accept, daemon=True).start()
         return server
