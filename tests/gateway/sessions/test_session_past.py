@@ -52,9 +52,13 @@ async def test_somebody_who_comes_late_sees_the_same_in_fewer_messages(
         ann.prompt(session_id, "go")
         asked = await one.agent_wire.hears("session/prompt")
         await talk(one, session_id, 200)
+        while len(ann.texts()) < 200:
+            await ann.next()
+        # As long as somebody is behind, what they have not read may wait.
+        await talk(one, session_id, 1)
         one.agent_wire.answer(asked["id"], {"stopReason": "end_turn"})
         await ann.synced()
-        while len(ann.texts()) < 200:
+        while len(ann.texts()) < 201:
             await ann.next()
         session = one.gateway.sessions.live[session_id]
         assert session.past.seq > 100
