@@ -29,22 +29,23 @@ LINE_SHOWN_MAX = 500
 
 
 class PermissionGate:
-    """Asks the permissions of one connection.  Every method raises `RequestError` to refuse."""
+    """Asks the permissions of one connection, which are known once the handshake is done.
+
+    Every method raises `RequestError` to refuse.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        permissions = services.permissions
+        self._reads = permissions if isinstance(permissions, DecidesReads) else None
 
     def reads_freely(self, session_id: str) -> bool:
         """Whether no rule concerns reading, so that `check_read` need not be awaited."""
-        permissions = self._services.permissions
-        return isinstance(permissions, DecidesReads) and permissions.reads_freely(session_id)
+        return self._reads is not None and self._reads.reads_freely(session_id)
 
     async def check_read(self, session_id: str, path: str) -> None:
         """Refuse to read a file that may not be read."""
-        permissions = self._services.permissions
-        if isinstance(permissions, DecidesReads) and not await permissions.may_read(
-            session_id, path
-        ):
+        if self._reads is not None and not await self._reads.may_read(session_id, path):
             raise RequestError.permission_denied(f"reading {path} is not allowed")
 
     async def check_write(self, session_id: str, path: str, content: str) -> str | None:

@@ -51,6 +51,9 @@ class FileRequests:
         self._services = link.services
         self._gate = PermissionGate(link.services)
         self._strict = strict
+        # Asked once: isinstance on a protocol costs more than reading a small file.
+        files = link.services.files
+        self._reads_at_once = files if isinstance(files, ReadsFilesAtOnce) else None
 
     def read(self, request: IncomingRequest) -> Outcome:
         """Read a file, or some lines of it."""
@@ -71,8 +74,8 @@ class FileRequests:
 
     def _read_now(self, wanted: v1.ReadTextFileRequest) -> str | None:
         """The text at once, without a task, where no question and no wait is needed."""
-        files, session_id = self._services.files, wanted.session_id
-        if not isinstance(files, ReadsFilesAtOnce) or not self._gate.reads_freely(session_id):
+        files, session_id = self._reads_at_once, wanted.session_id
+        if files is None or not self._gate.reads_freely(session_id):
             return None
         return files.read_now(session_id, wanted.path, given(wanted.line), given(wanted.limit))
 
