@@ -37,6 +37,8 @@ PARTS = {
     "REG-": "registry",
     "XL-": "adapters",
 }
+# Rules that the kit alone has.
+KIT_PARTS = {"FAULT-": "faults", "TR-SERVER-": "servers", "TR-CLIENT-": "clients"}
 HELD_PARTS = ("v1", "v2", "stdio")
 GROUPS = {
     "MUST and MUST NOT": ("MUST", "MUST NOT"),
@@ -162,7 +164,7 @@ def print_kit() -> None:
 
     print("\nThe conformance kit, rules that a broken peer proves / that are judged / that bind")
     print("(in brackets: cannot be judged, for the reason in docs/reference/rules.md)")
-    prefixes = PARTS | {"FAULT-": "faults"}
+    prefixes = PARTS | KIT_PARTS
     for line in tally(
         lambda rule: next(p for start, p in prefixes.items() if rule.startswith(start))
     ):

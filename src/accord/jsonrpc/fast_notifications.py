@@ -60,7 +60,7 @@ def notifications_reader(
 ) -> Callable[[list[bytes]], list[P]]:
     """A function that gives the params of many frames, up to the first that is not clearly this.
 
-    One after the other, with nothing of Python between them: that is half of what each by itself
+    One after the other, with nothing of Python between them: that is half of what each on its own
     costs.
     """
     whole = msgspec.defstruct(

@@ -291,7 +291,7 @@ async def _spawned(
 
 
 async def _leave(client: Launched, seconds: float) -> None:
-    """Let the client notice that its agent is gone, and end by itself."""
+    """Let the client notice that its agent is gone, and end of its own accord."""
     for peer in client.peers:
         try:
             await peer.writing.aclose()

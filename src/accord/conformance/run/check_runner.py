@@ -183,7 +183,7 @@ def is_mute(run: CheckRun) -> bool:
 
 
 def _raise_if_failed(run: CheckRun) -> None:
-    """Raise NotStarted for a program that sent nothing and ended with an error by itself."""
+    """Raise NotStarted for a program that sent nothing and then failed of its own accord."""
     failed = [code for code in run.exit_codes if code not in ENDED_BY_US]
     if not failed:
         return

@@ -48,7 +48,7 @@ class NotStarted(Exception):
 
 
 def ended_early(code: int, before: str, stderr: str) -> NotStarted:
-    """Return the error for a program that sent nothing and ended by itself."""
+    """Return the error for a program that sent nothing and ended of its own accord."""
     how = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = stderr.strip().splitlines()[-STDERR_LINES_SHOWN:]
     tail = "".join(f"\n  {line}" for line in last) or " nothing"
@@ -184,7 +184,7 @@ async def started(
 
 
 async def _leave(program: Program) -> None:
-    """Let the program end by itself, and read its output until then."""
+    """Let the program end of its own accord, and read its output until then."""
     try:
         await program.close_input()
     except (OSError, anyio.BrokenResourceError):

@@ -83,7 +83,7 @@ class ModeNames:
         self._to_official[name] = official_id
 
     def draft(self, official_id: str) -> str:
-        """Return the draft's name; an id that was never offered is judged by itself."""
+        """Return the draft's name; an id that was never offered is judged alone."""
         return self._to_draft.get(official_id) or draft_mode({"id": official_id})
 
     def meant(self, name: str) -> str:
@@ -93,7 +93,7 @@ class ModeNames:
         return self._to_draft.get(_MEANT.get(name, ""), name)
 
     def official(self, name: str) -> str:
-        """Return the official id; a name that was never offered is judged by itself."""
+        """Return the official id; a name that was never offered is judged alone."""
         return self._to_official.get(name) or str(official_mode(name)["id"])
 
     @property

@@ -1,4 +1,4 @@
-"""A remote agent over WebSocket, as a transport; a connection that is cut continues by itself.
+"""A remote agent over WebSocket, as a transport; a connection that is cut is resumed automatically.
 
 The server need not know of that.  One that does says so with its first frame (`resume/`); from then
 on both sides number their frames, and a new socket continues where the old one ended.  With any

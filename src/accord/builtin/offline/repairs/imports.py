@@ -90,7 +90,7 @@ def _with_source(text: str, line: int, name: str, module: str) -> str | None:
 
 
 def names_of(files: Mapping[str, str], importer: str, module: str) -> frozenset[str]:
-    """What a module has: one of the project by its text, one of Python's library by itself."""
+    """The names of a module: a project module by its text, one of Python's library by import."""
     path = file_of(files, importer, module)
     if path is not None:
         tree = parsed(files[path])

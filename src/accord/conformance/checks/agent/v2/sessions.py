@@ -398,7 +398,7 @@ async def options_change(stage: AgentStage) -> None:
 
 
 async def _set_options(stage: AgentStage, session: str, options: list[Message]) -> None:
-    """Change each option and restore it, and let the agent change one by itself.
+    """Change each option and restore it, and let the agent change one unasked.
 
     One option may bring and take others, so the lists are compared when all is as it was.  A
     monitor looks at what is told of it.

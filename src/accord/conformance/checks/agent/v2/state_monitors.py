@@ -343,7 +343,7 @@ class _Front:
 def background_stays_behind(frames: Sequence[Frame], judge: Findings) -> None:
     """Background work does not make an idle session running.
 
-    To go on by itself, as when what it waited for is done, is work in front: it says something
+    To go on unasked, as when what it waited for is done, is work in front: it says something
     then, asks, or calls a tool.
     """
     sessions: dict[str, _Front] = {}

@@ -78,7 +78,7 @@ async def logs_in_when_told(stage: ClientStage) -> None:
 
 
 async def _authenticating(talk: Conversation) -> Frame:
-    """Wait for the request to log in; demand it if the client does not log in by itself."""
+    """Wait for the request to log in; demand it if the client does not log in unasked."""
     frame = await talk.request("session/new", "authenticate")
     if frame.method == "session/new":
         data = {"reason": "auth_required", "authMethods": [KEY]}

@@ -231,7 +231,7 @@ async def prompts_in_its_session(stage: ClientStage) -> None:
 @check("V1-GEN-13", role="client")
 async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
     """Malformed entries are dropped from an agent's updates, but not from its requests."""
-    # Other modes than elsewhere: a client that sets one by itself must read them.
+    # Other modes than elsewhere: a client that sets one unasked must read them.
     modes_of: Message = modes(stage.version, ("plan", "build"))["modes"]
     available = [5, *modes_of["availableModes"], {"name": "no id"}]
     option = modes("2")["configOptions"][0]

@@ -97,7 +97,7 @@ async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
 
 @check("V1-CANCEL-03", "V1-PERM-05", role="client")
 async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> None:
-    """A client that cancels a turn by itself answers open requests as cancelled."""
+    """A client that cancels a turn unasked answers open requests as cancelled."""
     talk = await stage.whole_run(Offer(capabilities=FULL), asks=True)
     found = queries.open_at_cancel(talk.peer.frames, "session/request_permission")
     for request, answer in found:
@@ -117,7 +117,7 @@ async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> 
     role="client",
 )  # fmt: skip
 async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
-    """A capability that a client uses by itself is not used if only that one is off."""
+    """A capability that a client uses unasked is not used if only that one is off."""
     fields: dict[str, Any] = {**modes("1"), "configOptions": [mode_option()]}
     end = time.monotonic() + RUNS_SECONDS_MAX
     talk = await stage.whole_run(Offer(capabilities=FULL), fields=fields)

@@ -42,7 +42,7 @@ def marked(whole: Message, path: str, marker: Any) -> Message:
     role="client", version="2",
 )  # fmt: skip
 async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
-    """A capability that a client uses by itself is not used if only that one is off.
+    """A capability that a client uses unasked is not used if only that one is off.
 
     Nor where the marker is `true`, which is none.
     """

@@ -530,7 +530,7 @@ async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Fram
 
 @check("V2-CANCEL-16", role="client", version="2")
 async def cancels_no_single_call_unasked(stage: ClientStage) -> None:
-    """A call or terminal that does not offer it is not cancelled by itself."""
+    """A call or terminal that does not offer it is not cancelled unasked."""
     talk, prompt = await stage.to_prompt("cancel")
     await talk.update("tool_call_update", toolCallId="c1", title="T", status="in_progress")
     await talk.say("working")
