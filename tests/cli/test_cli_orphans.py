@@ -141,6 +141,17 @@ async def test_nothing_outlives_a_command_that_a_signal_ends(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+async def test_nothing_outlives_a_command_that_is_killed_as_its_agent_starts(
+    home: Home, tmp_path: Path, lifeline: Lifeline, command: str
+) -> None:
+    """Ours: whoever cleans up has to be there before the first program is."""
+    agent = lifeline.shell('setsid sleep 1000 & kill -9 "$PPID"; echo agent >&9; sleep 1000')
+    with started(home, tmp_path, command, agent) as process:
+        await announced(lifeline, 1)
+        await all_gone(lifeline, process)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 async def test_nothing_outlives_a_command_whose_agent_ends(
     home: Home, tmp_path: Path, lifeline: Lifeline, command: str
 ) -> None:

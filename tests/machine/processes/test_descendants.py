@@ -57,7 +57,7 @@ async def test_a_daemon_outlives_its_command_but_not_its_terminals(lifeline: Lif
             assert own is not None
             mark = terminals._mark
             assert mark is not None
-            assert descendants.find_members(mark=mark, started_after=own.started)
+            assert descendants.find_members(mark=mark, started_after=own.started).members
             await terminals.close_all()
             await lifeline.all_dead()
 
@@ -79,7 +79,7 @@ async def test_a_nested_program_belongs_to_all_above_it(
     monkeypatch.setenv(descendants.VARIABLE, "outer.1")
     made = descendants.marked({"A": "b"}, "inner.7")
     assert made == {"A": "b", descendants.VARIABLE: "outer.1:inner.7"}
-    script = lifeline.shell("echo here >&9; sleep 1000")
+    script = lifeline.shell("echo here >&9; exec sleep 1000")
     with subprocess.Popen(script, env={**os.environ, **made}) as process:
         with anyio.fail_after(HANG_SECONDS):
             assert await lifeline.word() == "here"
@@ -164,7 +164,7 @@ def test_without_a_process_table_nothing_is_found(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(os, "listdir", no_table)
     assert descendants.process_table() == {}
-    assert descendants.find_members(mark="m", parent=os.getpid()) == []
+    assert descendants.find_members(mark="m", parent=os.getpid()).members == []
 
 
 COMMAND = """
@@ -263,6 +263,43 @@ def test_a_process_in_the_middle_of_exec_keeps_its_mark(tmp_path: Path) -> None:
             assert all(descendants.has_mark(process.pid, mark) for _ in range(2000))
         finally:
             process.kill()
+
+
+def test_a_process_that_stays_in_exec_is_no_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: on a busy machine a daemon outlived a killed `accord chat`."""
+    environment, looks = descendants._environment, iter(range(5))
+
+    def in_exec_at_first(pid: int) -> bytes:
+        if pid == process.pid and next(looks, None) is not None:
+            raise descendants._InExecError
+        return environment(pid)
+
+    monkeypatch.setattr(descendants, "_environment", in_exec_at_first)
+    mark = descendants.new_mark()
+    with subprocess.Popen(["sleep", "1000"], env=descendants.marked(mark=mark)) as process:
+        try:
+            descendants.end_marked(mark, 0, HANG_SECONDS)
+            assert process.wait(HANG_SECONDS) == -signal.SIGKILL
+        finally:
+            process.kill()
+
+
+def test_a_slow_look_is_not_the_last_one() -> None:
+    """Ours: a look may take longer than all of them together should."""
+    with subprocess.Popen(["sleep", "1000"]) as first, subprocess.Popen(["sleep", "1000"]) as later:
+        found = [descendants.read_process(process.pid) for process in (first, later)]
+        looks = iter(found)
+
+        def find() -> descendants.Look:
+            process = next(looks, None)
+            return descendants.Look([process] if process else [], is_complete=True)
+
+        try:
+            descendants.end_members(find, 0, 0)
+            assert {first.wait(HANG_SECONDS), later.wait(HANG_SECONDS)} == {-signal.SIGKILL}
+        finally:
+            first.kill()
+            later.kill()
 
 
 def test_a_program_without_variables_has_no_mark() -> None:

@@ -26,7 +26,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.errors import SpawnFailed
 from accord.machine.processes import descendants
-from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
+from accord.machine.processes.process_groups import ProcessGroup, track, watch
 
 STDIN_SECONDS = 2.0
 """How long a process may take to leave after its stdin was closed."""
@@ -238,7 +238,7 @@ async def spawn(
         raise SpawnFailed("cannot start a program: the command is empty")
     child: GroupProcess | None = None
     mark = mark or descendants.new_mark()
-    descendants.before_start(live_groups())
+    watch()
     # Shielded, so that a cancellation never comes between fork and our knowing of it.
     with anyio.CancelScope(shield=True):
         try:

@@ -24,11 +24,13 @@ Without /proc (macOS, for instance) nothing is found here; process groups are al
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
 VARIABLE = "ACCORD_TREE"
 """The variable with the marks: of this process, and of those above it that are ours too."""
@@ -42,6 +44,9 @@ TERMINATE_SECONDS = 1.0
 KILL_SECONDS = 2.0
 """How long we look for the end of those that got SIGKILL, and for new ones that they forked."""
 
+SWEEP_SECONDS = 60.0
+"""The same after we were killed ourselves: nobody waits for that."""
+
 POLL_SECONDS = (0.005, 0.05)
 """How often the process table is read while we wait, at first and later."""
 
@@ -50,6 +55,9 @@ QUICK_POLL_SECONDS = 0.001
 
 EXEC_SECONDS = 0.5
 """How long we wait for a program that is being replaced by another to have an environment again."""
+
+LOOKS_MIN = 3
+"""So often we look at least: on a busy machine the first look may take all the time there is."""
 
 REAP_SECONDS = 5.0
 """An adopted orphan that ended is collected when nobody else has done so for this long."""
@@ -75,6 +83,14 @@ class Process:
     def is_dead(self) -> bool:
         """Whether the process is a zombie."""
         return self.state in "ZX"
+
+
+class Look(NamedTuple):
+    """What one look at the process table has found."""
+
+    members: list[Process]
+    is_complete: bool
+    """False when there was a process of which nobody can tell yet whose it is."""
 
 
 def process_table() -> dict[int, Process]:
@@ -120,6 +136,10 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
+class _InExecError(Exception):
+    """A process is being replaced by another program and has no variables just now."""
+
+
 def _variable(pid: int, name: str) -> bytes:
     """The value of an environment variable of a process, as far as it can be read."""
     wanted = f"{name}=".encode()
@@ -132,6 +152,9 @@ def _environment(pid: int) -> bytes:
 
     In the middle of `exec` a process has no variables, and on a busy machine it can stay there
     for a while.  A process that was looked at just then must not be taken for a stranger.
+
+    Raises:
+        _InExecError: It stayed there for longer than we wait.
     """
     deadline = time.monotonic() + EXEC_SECONDS
     looks = 2
@@ -141,12 +164,14 @@ def _environment(pid: int) -> bytes:
                 found = file.read()
         except OSError:
             return b""
-        if found or time.monotonic() >= deadline:
+        if found:
             return found
         # `exec` passes through a state that looks like a program without variables.
         looks = looks - 1 if _has_no_variables(pid) else 2
         if not looks:
             return b""
+        if time.monotonic() >= deadline:
+            raise _InExecError
         time.sleep(QUICK_POLL_SECONDS)
 
 
@@ -173,7 +198,7 @@ def find_members(
     spared: Collection[int] = (),
     keeper: str = "",
     started_after: int = 0,
-) -> list[Process]:
+) -> Look:
     """The living processes with a mark, in a group or below a parent, with all their descendants.
 
     Those in `spared` and those that carry `keeper` are left out, with their own descendants.
@@ -184,11 +209,13 @@ def find_members(
         children.setdefault(process.parent, []).append(process)
     left_out = {os.getpid(), *spared}
     waiting: list[Process] = [] if parent is None else list(children.get(parent, ()))
-    waiting.extend(
-        process
-        for process in table.values()
-        if process.group in groups or (mark is not None and has_mark(process.pid, mark))
-    )
+    is_complete = True
+    for process in table.values():
+        try:
+            if process.group in groups or (mark is not None and has_mark(process.pid, mark)):
+                waiting.append(process)
+        except _InExecError:
+            is_complete = False
     members: dict[int, Process] = {}
     while waiting:
         process = waiting.pop()
@@ -199,11 +226,14 @@ def find_members(
             continue
         members[process.pid] = process
         waiting.extend(children.get(process.pid, ()))
-    return [process for process in members.values() if not process.is_dead]
+    return Look([process for process in members.values() if not process.is_dead], is_complete)
 
 
 def _is_kept(pid: int, keeper: str) -> bool:
-    return _variable(pid, KEPT_VARIABLE) == keeper.encode()
+    try:
+        return _variable(pid, KEPT_VARIABLE) == keeper.encode()
+    except _InExecError:
+        return False
 
 
 def _is_gone(process: Process) -> bool:
@@ -235,14 +265,15 @@ def send(process: Process, number: int) -> bool:
 
 
 def end_members(
-    find: Callable[[], list[Process]],
+    find: Callable[[], Look],
     terminate_seconds: float = TERMINATE_SECONDS,
     kill_seconds: float = KILL_SECONDS,
     kill_quickly: Callable[[float], None] | None = None,
 ) -> None:
     """SIGTERM to all that `find` finds, then SIGKILL, again and again until it finds no more.
 
-    Returns at the latest after both bounds.  Processes that we may not signal are not waited for.
+    Returns at the latest after both bounds, or after `LOOKS_MIN` looks where those take longer.
+    Processes that we may not signal are not waited for.
     `kill_quickly` is given the time at which it has to return.
     """
     asked: set[tuple[int, int]] = set()
@@ -263,23 +294,23 @@ def end_members(
         _until_none(find, lambda process: send(process, signal.SIGKILL), deadline)
 
 
-def _until_none(
-    find: Callable[[], list[Process]], end: Callable[[Process], bool], deadline: float
-) -> bool:
+def _until_none(find: Callable[[], Look], end: Callable[[Process], bool], deadline: float) -> bool:
     pause, pause_max = POLL_SECONDS
-    looks = 1
-    while True:
+    clean_looks = 1
+    for looks in itertools.count(1):
+        look = find()
         # All of them get their signal, also after one that could not be signalled.  One that is
         # gone by now may have left a child in its place.
-        acted = [end(process) or _is_gone(process) for process in find()]
+        acted = [end(process) or _is_gone(process) for process in look.members]
         # A child that was made while the table was read is not in it: nothing has to be seen twice.
-        looks = 2 if any(acted) else looks - 1
-        if not looks:
+        clean_looks = 2 if any(acted) or not look.is_complete else clean_looks - 1
+        if not clean_looks:
             return True
-        if time.monotonic() >= deadline:
-            return False
+        if looks >= LOOKS_MIN and time.monotonic() >= deadline:
+            break
         time.sleep(pause)
         pause = min(2 * pause, pause_max)
+    return False
 
 
 class _OwnTree:
@@ -298,11 +329,11 @@ class _OwnTree:
         self.dead_since: dict[int, float] = {}
         self.looked = 0.0
 
-    def find(self) -> list[Process]:
+    def find(self) -> Look:
         """Every process that has to end with this one."""
         own = read_process(os.getpid())
         if own is None or not (self.mark or self.adopts):
-            return []
+            return Look([], is_complete=True)
         return find_members(
             mark=self.own_mark(),
             parent=own.pid if self.adopts else None,
@@ -469,13 +500,13 @@ def end_descendants(
 
 def kill_descendants() -> None:
     """SIGKILL to every descendant, once: for a process that has no time left."""
-    for process in _own.find():
+    for process in _own.find().members:
         send(process, signal.SIGKILL)
 
 
 def terminate_descendants() -> None:
     """SIGTERM to every descendant, once."""
-    for process in _own.find():
+    for process in _own.find().members:
         if send(process, signal.SIGTERM):
             send(process, signal.SIGCONT)
 
@@ -496,6 +527,8 @@ def end_marked(
 
 def main(arguments: list[str]) -> None:
     """Clean up after a process that was killed: its mark, when it began, and its groups."""
+    if not process_table():
+        raise SystemExit("nothing can be found without /proc")
     mark, started, *groups = arguments
     ids = frozenset(map(int, groups))
     end_members(
@@ -503,6 +536,7 @@ def main(arguments: list[str]) -> None:
             mark=mark, groups=ids, started_after=int(started), spared=(os.getppid(),)
         ),
         terminate_seconds=0.0,
+        kill_seconds=SWEEP_SECONDS,
     )
 
 

@@ -40,10 +40,13 @@ while read -r word id; do
     forget) case $ids in *" $id "*) ids="${ids%%" $id "*} ${ids#*" $id "}" ;; esac ;;
   esac
 done
-[ $# -gt 0 ] && "$@" $ids
+[ $# -gt 0 ] && "$@" $ids && exit
 for id in $ids; do kill -s KILL -- "-$id"; done
 """
-"""Its arguments: the command that ends descendants of ours, to which it adds the groups."""
+"""Its arguments: the command that ends descendants of ours, to which it adds the groups.
+
+Where that command cannot do it, the groups are all that is ended.
+"""
 
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """What Python may need to start at all."""
