@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 
 from accord.gateway.access.access import Access
-from accord.gateway.agents.hosted_agent import HostedAgent, command_of
+from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.application import GatewayApplication
 from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.gateway.configuration.config_file import GatewayConfig
@@ -19,6 +19,7 @@ from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.sqlite import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.transport.server.listener.remote_server import RemoteServer
+from accord.transport.subprocess import SubprocessTransport
 
 TOKEN = "accord_token-of-the-benchmark"
 
@@ -65,7 +66,7 @@ async def serve(path: Path) -> None:
     command = (sys.executable, "-S", "-c", AGENT)
     settings = AgentSettings(name="stream", command=command)
     access = Access(GatewayConfig(agents={settings.name: settings}), token=TOKEN)
-    agents = {settings.name: HostedAgent(settings, command_of(command))}
+    agents = {settings.name: HostedAgent(settings, lambda _: SubprocessTransport(command))}
     limits = PrincipalLimits(connections=0, sessions=0, processes=0, frames_per_second=0)
     async with Gateway(agents, SqliteEngine(path), limits=limits) as gateway:
         application = GatewayApplication(gateway, access=access)

@@ -1,7 +1,7 @@
 """What one forwarding hop adds to a message: `python -m benchmarks.proxy`.
 
 An agent that streams, asked directly and through a `Proxy` without handlers, in turn in the same
-run.  CPU is what the hop's own process used while it passed the messages (getrusage); latency is
+run.  CPU is what the hop's own process used while it passed the messages; latency is
 half of what it adds to a round trip.  The agent streams in large writes, and in one write per
 message; a hop with a handler for every update, and a chain of a conductor and one member, stand
 beside them.
@@ -43,41 +43,7 @@ for line in sys.stdin.buffer:
             data = data[os.write(1, data):]
 """
 DIRECT = [sys.executable, "-c", AGENT]
-HOP = """
-import resource, sys
-import accord.proxy.chain.conductor, accord.proxy.conversation, accord.transport.stdio
-from accord import Proxy
-
-def used():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
-
-def run(command):
-    proxy = Proxy("hop")
-    {run}
-
-began = used()
-try:
-    run(sys.argv[2:])
-finally:
-    with open(sys.argv[1], "w") as file:
-        file.write(str(used() - began))
-"""
-PLAIN = "proxy.run(command)"
-HANDLED = """
-    @proxy.on_update("agent_message_chunk")
-    def change(update):
-        update["content"]["text"] += "."
-    proxy.run(command)
-"""
-CHAIN = """
-    import anyio
-    from accord.proxy.chain.conductor import conduct, in_process, program
-    from accord.transport.stdio import StdioTransport
-    async def serve():
-        await conduct([in_process(lambda: proxy), program(command)], StdioTransport())
-    anyio.run(serve)
-"""
+PROGRAM = Path(__file__).with_name("proxy_program.py")
 
 
 class Talk:
@@ -135,23 +101,22 @@ def trips(command: list[str], count: int) -> list[float]:
     return sorted(times)
 
 
-def through(script: str, folder: Path) -> tuple[list[str], Path]:
+def through(kind: str, folder: Path) -> tuple[list[str], Path]:
     """The agent behind a hop, and where that writes what it used."""
-    program, figures = folder / "hop.py", folder / "used"
-    program.write_text(HOP.replace("{run}", script))
-    return [sys.executable, str(program), str(figures), *DIRECT], figures
+    figures = folder / "used"
+    return [sys.executable, str(PROGRAM), kind, str(figures), *DIRECT], figures
 
 
-def measure(what: str, script: str, burst: int, given: argparse.Namespace, folder: Path) -> float:
+def measure(what: str, kind: str, burst: int, given: argparse.Namespace, folder: Path) -> float:
     """Print one row; µs of CPU per message."""
     rows: list[tuple[float, float, float]] = []
     for _ in range(given.turns):
         direct = stream(DIRECT, given.count, burst)
-        command, figures = through(script, folder)
+        command, figures = through(kind, folder)
         hop = stream(command, given.count, burst)
         rows.append((direct, hop, float(figures.read_text())))
     direct, hop, used = (sorted(one)[given.turns // 2] for one in zip(*rows, strict=True))
-    per = used / given.count * 1e6
+    per: float = used / given.count * 1e6
     print(
         f"{what:36}{given.count / direct:>9.0f}/s{given.count / hop:>9.0f}/s"
         f"{hop / direct:>8.2f}{per:>10.2f} µs"
@@ -161,9 +126,9 @@ def measure(what: str, script: str, burst: int, given: argparse.Namespace, folde
 
 def latency(given: argparse.Namespace, folder: Path) -> float:
     """Print what a hop adds to a message; ms at the median."""
-    direct, hop = trips(DIRECT, given.trips), trips(through(PLAIN, folder)[0], given.trips)
+    direct, hop = trips(DIRECT, given.trips), trips(through("plain", folder)[0], given.trips)
     p50, p99 = given.trips // 2, given.trips * 99 // 100
-    added = (hop[p50] - direct[p50]) / 2 * 1e3
+    added: float = (hop[p50] - direct[p50]) / 2 * 1e3
     print(
         f"latency of a message, ms: direct p50 {direct[p50] / 2 * 1e3:.3f}"
         f", hop p50 {hop[p50] / 2 * 1e3:.3f} p99 {hop[p99] / 2 * 1e3:.3f}"
@@ -183,11 +148,11 @@ def main() -> int:
         print(f"streams of {given.count} updates of {len(UPDATE)} bytes; medians of {given.turns}")
         print(f"{'':36}{'direct':>11}{'hop':>11}{'ratio':>8}{'CPU of it':>13}")
         plain = max(
-            measure("a hop, large writes", PLAIN, 500, given, folder),
-            measure("a hop, one write per message", PLAIN, 1, given, folder),
+            measure("a hop, large writes", "plain", 500, given, folder),
+            measure("a hop, one write per message", "plain", 1, given, folder),
         )
-        measure("a hop with a handler for each", HANDLED, 500, given, folder)
-        measure("a conductor and one member", CHAIN, 500, given, folder)
+        measure("a hop with a handler for each", "handled", 500, given, folder)
+        measure("a conductor and one member", "chain", 500, given, folder)
         added = latency(given, folder)
     missed = plain > CPU_US_MAX or added > LATENCY_MS_MAX
     bounds = f"{CPU_US_MAX} µs of CPU and {LATENCY_MS_MAX} ms for a hop without handlers"

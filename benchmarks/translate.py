@@ -2,7 +2,7 @@
 
 An agent that streams, asked directly in its own version and through a translator in another, in
 turn in the same run.  CPU is what the translator's own process used from the prompt to the end of
-the stream (getrusage), reading and writing included.
+the stream, reading and writing included.
 """
 
 from __future__ import annotations
@@ -68,30 +68,7 @@ for said in sys.stdin.buffer:
         else:
             put({"id": number, "result": {"stopReason": "end_turn"}})
 """.replace("TEXT", TEXT)
-HOP = """
-import resource, sys
-import anyio
-from accord.proxy.relay.translated_transport import Translated, carry
-from accord.transport.stdio import StdioTransport
-from accord.transport.subprocess import SubprocessTransport
-from accord.proxy.relay import relay
-def used():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
-began = []
-def note(self, *more, old=relay.Relay.client_data):
-    # From the prompt on, which is the last thing that the client says.
-    began.append(used())
-    return old(self, *more)
-relay.Relay.client_data = note
-async def main():
-    def connect():
-        return SubprocessTransport(sys.argv[4:])
-    await carry(StdioTransport(), Translated(connect, to=sys.argv[2], speaks=sys.argv[3]))
-anyio.run(main)
-with open(sys.argv[1], "w") as file:
-    file.write(str(used() - began[-1]))
-"""
+PROGRAM = Path(__file__).with_name("translate_program.py")
 
 
 def asked(version: str) -> list[dict[str, Any]]:
@@ -145,8 +122,7 @@ def main() -> int:
     print(f"streams of {given.count} chunks; medians of {given.turns}")
     print(f"{'client, agent':20}{'direct':>12}{'translated':>13}{'ratio':>8}{'CPU each':>12}")
     with tempfile.TemporaryDirectory() as name:
-        script, figures = Path(name) / "hop.py", Path(name) / "used"
-        script.write_text(HOP)
+        figures = Path(name) / "used"
         for outside, inside in (
             ("v2", "v1"),
             ("v1", "v2"),
@@ -156,7 +132,7 @@ def main() -> int:
             ("v2", "draft"),
         ):
             agent = [sys.executable, "-c", AGENT, inside, str(given.count), "50"]
-            hop = [sys.executable, str(script), str(figures), outside, inside, *agent]
+            hop = [sys.executable, str(PROGRAM), str(figures), outside, inside, *agent]
             rows = []
             for _ in range(given.turns):
                 direct = stream(agent, inside, given.count)
