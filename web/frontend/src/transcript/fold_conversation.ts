@@ -73,8 +73,8 @@ export function toolCall(view: View, update: ToolCallPatch, clock: Clock): ToolC
   const before = call.status;
   if (update.title !== undefined) call.title = update.title ?? "";
   if (update.name !== undefined) call.name = update.name;
-  if (update.kind !== undefined) call.reportKind(update.kind ?? "other");
-  if (update.status !== undefined) call.report(update.status ?? "pending");
+  if (update.kind !== undefined) call.reportKind(update.kind || "other");
+  if (update.status !== undefined) call.report(update.status || "pending");
   if (update.rawInput !== undefined) call.rawInput = update.rawInput;
   if (update.rawOutput !== undefined) call.rawOutput = update.rawOutput;
   call.meta = patchMeta(call.meta, update._meta);
@@ -95,7 +95,9 @@ function terminal(view: View, update: TerminalPatch): void {
   if (update.output !== undefined) item.output.replace(bytesOf(update.output?.data ?? ""));
   if (update.command !== undefined) item.command = update.command;
   if (update.cwd !== undefined) item.cwd = update.cwd;
-  if (update.size !== undefined) item.size = update.size && { ...update.size };
+  if (update.size !== undefined) {
+    item.size = update.size && { cols: update.size.cols, rows: update.size.rows };
+  }
   if (update.exitStatus !== undefined) {
     const { exitCode = null, signal = null } = update.exitStatus ?? {};
     item.exitStatus = update.exitStatus && { exitCode, signal };
