@@ -28,7 +28,8 @@ type ConversationTag =
 export const CONVERSATION_FOLDS: {
   [Tag in ConversationTag]: (view: View, update: Updates[Tag], clock: Clock) => void;
 } = {
-  user_message_chunk: (view, update) => view.userChunk(update.messageId, update.content),
+  user_message_chunk: (view, update) =>
+    view.userChunk(update.messageId, update.content).noteChunk(update._meta),
   user_message: userMessage,
   agent_message_chunk: (view, update) => chunk(view, "agent", update),
   agent_message: (view, update) => wholeMessage(view, "agent", update),
@@ -42,12 +43,13 @@ export const CONVERSATION_FOLDS: {
     view.terminal(update.terminalId).output.append(bytesOf(update.data)),
 };
 
-function chunk(view: View, role: Role, { messageId, content }: Chunk): void {
+function chunk(view: View, role: Role, { messageId, content, _meta }: Chunk): void {
   // A message that begins with nothing would show as a blank one.
   const isEmpty = content.type === "text" && content.text === "";
   if (isEmpty && !view.messages[role].has(messageId)) return;
   const message = view.message(role, messageId);
   message.content.append(content);
+  message.noteChunk(_meta);
   view.touch(message);
 }
 

@@ -24,6 +24,7 @@ export class FakeServer {
     const socket: Socket = {
       onmessage: null,
       onclose: null,
+      bufferedAmount: 0,
       send: (text) => {
         if (this.socket === socket) this.toServer.push(text);
       },

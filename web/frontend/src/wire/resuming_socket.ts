@@ -26,6 +26,7 @@ import { reconnectDelay } from "./reconnect_delay.ts";
 export interface Socket {
   onmessage: ((event: { data: unknown }) => void) | null;
   onclose: ((event: { code: number; reason: string }) => void) | null;
+  readonly bufferedAmount: number;
   send(text: string): void;
   close(code?: number, reason?: string): void;
 }
@@ -55,7 +56,7 @@ const BROWSER: SocketParts = {
 };
 
 export const ACKNOWLEDGE_MS = 2_000;
-/** A server acknowledges within 2 s; a socket on which it did not is taken for dead. */
+/** A server acknowledges within 2 s; a socket on which nothing moves for so long is dead. */
 export const SILENCE_MS_MAX = 15_000;
 const NORMAL_CLOSURE = 1000;
 // Any code but 1000 leaves the connection for the next socket.
@@ -69,6 +70,9 @@ export class ResumingSocket {
   private isGreeted = false;
   private hasEnded = false;
   private attempts = 0;
+  /** When something last came, or went out of the buffer. */
+  private movedAt = 0;
+  private buffered = 0;
   private readonly sent = new SentFrames();
   private readonly handled = new ReceivedFrames();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -125,6 +129,7 @@ export class ResumingSocket {
   }
 
   private receive(text: string): void {
+    this.movedAt = this.parts.now();
     let message: unknown;
     try {
       message = parseFrame(text);
@@ -192,15 +197,28 @@ export class ResumingSocket {
     }
   }
 
-  /** Leave the socket when the server owes a word on it and says none in time. */
+  /** Leave the socket when the server owes a word on it and nothing moves. */
   private expectWord(): void {
     clearTimeout(this.silenceTimer);
     this.silenceTimer = undefined;
     if (this.socket === null || (this.isGreeted && !this.sent.isUnacknowledged)) return;
-    this.silenceTimer = setTimeout(() => {
-      this.detach()?.close(LEFT_CODE);
-      this.comeBack("the server does not answer");
-    }, SILENCE_MS_MAX);
+    this.buffered = this.socket.bufferedAmount;
+    this.movedAt = this.parts.now();
+    this.silenceTimer = setTimeout(() => this.checkSilence(), SILENCE_MS_MAX);
+  }
+
+  private checkSilence(): void {
+    const { parts, socket } = this;
+    // A large message on a slow line takes longer, and is on its way.
+    if (socket !== null && socket.bufferedAmount < this.buffered) this.movedAt = parts.now();
+    this.buffered = socket?.bufferedAmount ?? 0;
+    const left = this.movedAt + SILENCE_MS_MAX - parts.now();
+    if (left > 0) {
+      this.silenceTimer = setTimeout(() => this.checkSilence(), left);
+      return;
+    }
+    this.detach()?.close(LEFT_CODE);
+    this.comeBack("the server does not answer");
   }
 
   private lost(code: number, reason: string): void {
