@@ -171,8 +171,10 @@ export class GatewayClient implements AccordClient {
     this.cursor = nextCursor ?? null;
   }
 
-  async newSession(cwd: string): Promise<OpenSession> {
+  async newSession(folder: string): Promise<OpenSession> {
     const { name } = this.currentAgent();
+    const cwd = folder.trim() || this.folder.value;
+    if (cwd === null) throw new Error("Name the folder that the agent works in.");
     const call = this.link(name).call<{ sessionId?: unknown }>("session/new", { cwd, mcpServers: [] });
     const answer = await call.catch((error: unknown) => {
       this.failed(name, error);
