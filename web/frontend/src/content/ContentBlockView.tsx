@@ -9,10 +9,10 @@ import { languageOfPath } from "./highlight.ts";
 import { mediaAddress, safeAddress } from "./safe_links.ts";
 import { asText, prettyJson, sizeText, titleText } from "./visible_text.ts";
 
-export function ContentBlockView({ block, plain = false }: { block: ContentBlock; plain?: boolean }) {
+export function ContentBlockView({ block, breaks = false }: { block: ContentBlock; breaks?: boolean }) {
   switch (block.type) {
     case "text":
-      return plain ? <p class="plain-text" dir="auto">{asText(block.text)}</p> : <Markdown text={asText(block.text)} />;
+      return <Markdown text={asText(block.text)} breaks={breaks} />;
     case "image":
       return <Picture mimeType={block.mimeType} data={block.data} uri={block.uri ?? null} />;
     case "audio":

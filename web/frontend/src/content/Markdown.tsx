@@ -12,9 +12,9 @@ const Block = memo(function Block({ block: shown }: { block: MarkdownBlock }) {
   return <>{block(shown.token)}</>;
 });
 
-export function Markdown({ text }: { text: string }) {
+export function Markdown({ text, breaks = false }: { text: string; breaks?: boolean }) {
   const parser = useRef<MarkdownBlocks | null>(null);
-  parser.current ??= new MarkdownBlocks();
+  parser.current ??= new MarkdownBlocks(breaks);
   const blocks = parser.current.update(text.slice(0, MARKDOWN_CHARS_MAX));
   return (
     <div class="markdown">

@@ -11,7 +11,6 @@ export interface MarkdownBlock {
   readonly token: Token;
 }
 
-const OPTIONS = { gfm: true, breaks: false, pedantic: false } as const;
 // A list may go on after a blank line, so the block before the last one is still open.
 const OPEN_BLOCKS = 2;
 
@@ -19,6 +18,9 @@ export class MarkdownBlocks {
   private text = "";
   private blocks: MarkdownBlock[] = [];
   private links: Links = {};
+
+  /** With `breaks` every line break counts, as in what people type into a prompt. */
+  constructor(private readonly breaks = false) {}
 
   /** Take the whole text as it is now; what was there before is read again only at its end. */
   update(received: string): readonly MarkdownBlock[] {
@@ -31,20 +33,20 @@ export class MarkdownBlocks {
     const kept = this.blocks.slice(0, -OPEN_BLOCKS);
     const from = this.blocks[kept.length]?.start ?? 0;
     const known = Object.keys(this.links).length;
-    let tail = this.read(text.slice(from), from);
-    if (from > 0 && Object.keys(this.links).length > known) {
+    const tail = this.read(text.slice(from), from);
+    if (Object.keys(this.links).length > known) {
       // A new link definition may belong to words above it.
-      tail = this.read(text, 0);
-      kept.length = 0;
+      this.blocks = this.read(text, 0);
+    } else {
+      const before = new Map(this.blocks.map((block) => [block.start, block]));
+      this.blocks = kept.concat(tail.map((block) => same(before.get(block.start), block) ?? block));
     }
-    const before = new Map(this.blocks.map((block) => [block.start, block]));
-    this.blocks = kept.concat(tail.map((block) => same(before.get(block.start), block) ?? block));
     this.text = text;
     return this.blocks;
   }
 
   private read(text: string, offset: number): MarkdownBlock[] {
-    const lexer = new Lexer(OPTIONS);
+    const lexer = new Lexer({ gfm: true, breaks: this.breaks, pedantic: false });
     lexer.tokens.links = this.links;
     let tokens: Token[];
     try {
