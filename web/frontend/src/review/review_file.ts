@@ -26,16 +26,22 @@ export async function reviewFile(session: OpenSession, file: ChangedFile): Promi
   if (known.length < reported.length) return asReported("The agent did not report what it changed, so it cannot be undone here.");
   const now = await session.read(file.path);
   if ("problem" in now) return asReported(now.problem);
-  let before = now.text;
-  let lost = 0;
-  for (const hunks of known.reverse()) {
-    const step = reversed(before, hunks);
-    before = step.text;
-    lost += step.lost;
-  }
+  const { before, lost } = textBefore(now.text, known);
   const hunks = hunksBetween(before, now.text);
   const problem = lost === 0 ? null : `${lost === 1 ? "One change" : `${lost} changes`} cannot be found any more: the file was changed since.`;
   return { file, hunks, counts: countsOf(hunks), current: { ...now, before }, problem };
+}
+
+/** The text before all changes, and how many of these could not be found in it. */
+function textBefore(text: string, changes: readonly Hunk[][]): { before: string; lost: number } {
+  let made = { before: text, lost: 0 };
+  for (const hunks of [...changes].reverse()) {
+    const { text: before, lost } = reversed(made.before, hunks);
+    made = { before, lost: made.lost + lost };
+  }
+  // Where all was undone, nothing is left of a later change that was built on an earlier one.
+  const isUndone = made.lost > 0 && changes.length > 1 && made.before === text;
+  return isUndone ? textBefore(text, changes.slice(0, -1)) : made;
 }
 
 /** Take back one hunk, or all. Rejects with a sentence if the file has changed meanwhile. */
