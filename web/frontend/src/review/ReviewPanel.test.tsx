@@ -37,6 +37,12 @@ async function reviewed(hunks = 2): Promise<Element> {
   return container;
 }
 
+async function bringBack(): Promise<void> {
+  const button = await screen.findByText<HTMLButtonElement>("Bring it back");
+  await waitFor(() => expect(button.disabled).toBe(false));
+  fireEvent.click(button);
+}
+
 test("a hunk is undone in the file, and the other one stays", async () => {
   const container = await reviewed();
   fireEvent.click(screen.getByLabelText("Undo the change at line 1"));
@@ -92,6 +98,34 @@ test("undoing all is asked for twice, and takes all files back", async () => {
   expect(session.files.get("/b")).toBe("new b\n");
   fireEvent.click(await screen.findByText("Undo all changes?"));
   await waitFor(() => expect([session.files.get(PATH), session.files.get("/b")]).toEqual([BEFORE, "old b\n"]));
+});
+
+test("what was undone can be brought back", async () => {
+  const container = await reviewed();
+  fireEvent.click(screen.getByLabelText(`Undo all changes of ${PATH}`));
+  await bringBack();
+  await waitFor(() => expect(container.querySelectorAll(".hunk")).toHaveLength(2));
+  expect(session.files.get(PATH)).toBe(AFTER);
+  await waitFor(() => expect(screen.queryByText("Bring it back")).toBeNull());
+});
+
+test("a new file is deleted when it is undone, and can be brought back", async () => {
+  session.files.set("/new", "one\n");
+  session.play([edit("/new", null, "one\n")]);
+  render(<ReviewPanel session={session} />);
+  fireEvent.click(await screen.findByLabelText("Undo all changes of /new"));
+  await waitFor(() => expect(session.files.has("/new")).toBe(false));
+  await bringBack();
+  await waitFor(() => expect(session.files.get("/new")).toBe("one\n"));
+});
+
+test("a deleted file comes back when it is undone", async () => {
+  const patch = { format: "git_patch", text: "diff --git /old /old\ndeleted file mode 100644\n--- /old\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n" };
+  session.play([edit("/old", null, "", { content: [{ type: "diff", changes: [{ operation: "delete", path: "/old" }], patch }] })]);
+  const { container } = render(<ReviewPanel session={session} />);
+  fireEvent.click(await screen.findByLabelText("Undo all changes of /old"));
+  await waitFor(() => expect(session.files.get("/old")).toBe("one\ntwo\n"));
+  await waitFor(() => expect(container.textContent).toContain("Nothing is left"));
 });
 
 test("a file that changed meanwhile is not overwritten, and the user is told", async () => {
