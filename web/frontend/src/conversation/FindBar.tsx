@@ -8,6 +8,7 @@ import type { Transcript } from "../transcript/transcript.ts";
 import { findItems } from "./find_items.ts";
 
 const HIGHLIGHT = "accord-find";
+const FOUND = "row-found";
 const RANGES_MAX = 500;
 
 interface Props {
@@ -39,7 +40,8 @@ export function FindBar({ transcript, section, onShow }: Props) {
   }, [isOpen]);
   useEffect(() => {
     if (words === null) return undefined;
-    const timer = setTimeout(() => mark(section.current, words), 60);
+    // When the row has been drawn.
+    const timer = setTimeout(() => mark(section.current, words, found.keys[found.at]), 60);
     return () => clearTimeout(timer);
   }, [words, found]);
   if (words === null) return null;
@@ -69,7 +71,7 @@ export function FindBar({ transcript, section, onShow }: Props) {
   const count = words === "" ? "" : found.keys.length === 0 ? "nothing found" : `${found.at + 1} of ${found.keys.length}`;
   return (
     <div class="find" role="search" aria-label="Find in the conversation">
-      <input ref={field} type="search" placeholder="Find in the conversation" aria-label="Words to find" value={words} onInput={(event) => search(event.currentTarget.value)} onKeyDown={onKeyDown} />
+      <input ref={field} type="text" enterkeyhint="search" placeholder="Find in the conversation" aria-label="Words to find" value={words} onInput={(event) => search(event.currentTarget.value)} onKeyDown={onKeyDown} />
       <span class="soft small" role="status">{count}</span>
       <button type="button" class="quiet small" aria-label="Earlier" disabled={found.keys.length < 2} onClick={() => show(found.keys, found.at - 1)}>↑</button>
       <button type="button" class="quiet small" aria-label="Later" disabled={found.keys.length < 2} onClick={() => show(found.keys, found.at + 1)}>↓</button>
@@ -86,9 +88,11 @@ function isHere(section: HTMLElement | null): boolean {
 }
 
 /** Colour the words in the rows that are drawn, without touching the rows. */
-function mark(section: HTMLElement | null, words: string): void {
+function mark(section: HTMLElement | null, words: string, key: string | undefined): void {
   unmark();
-  if (section === null || words === "" || typeof Highlight === "undefined") return;
+  if (section === null || key === undefined) return;
+  section.querySelector(`[data-key="${CSS.escape(key)}"]`)?.classList.add(FOUND);
+  if (typeof Highlight === "undefined") return;
   const wanted = words.toLowerCase();
   const ranges: Range[] = [];
   const walker = document.createTreeWalker(section.querySelector(".list-view") ?? section, NodeFilter.SHOW_TEXT);
@@ -105,5 +109,6 @@ function mark(section: HTMLElement | null, words: string): void {
 }
 
 function unmark(): void {
+  for (const row of document.querySelectorAll(`.${FOUND}`)) row.classList.remove(FOUND);
   if (typeof Highlight !== "undefined") CSS.highlights.delete(HIGHLIGHT);
 }
