@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { Code } from "../content/Code.tsx";
 import { ContentBlockView, Unknown } from "../content/ContentBlockView.tsx";
 import { languageOfPath } from "../content/highlight.ts";
-import { durationText, prettyJson, titleText } from "../content/visible_text.ts";
+import { asText, durationText, prettyJson, titleText } from "../content/visible_text.ts";
 import { DiffSummary } from "../review/DiffSummary.tsx";
 import type { Location, ToolCall, ToolContent } from "../transcript/items.ts";
 import { Icon, Status } from "../content/icons.tsx";
@@ -133,7 +133,7 @@ function ToolContentView({ call, content }: { call: ToolCall; content: ToolConte
       const { content: block } = content;
       const path = call.toolKind === "read" ? call.locations[0]?.path : undefined;
       // The content of a file is code, whatever it looks like.
-      if (block?.type === "text" && path !== undefined && !block.text.startsWith("```")) {
+      if (block?.type === "text" && path !== undefined && !asText(block.text).startsWith("```")) {
         return <Code code={block.text} info={languageOfPath(path) ?? undefined} />;
       }
       return block ? (
