@@ -1,0 +1,51 @@
+/** Content that grows block by block: the body of messages and of compaction summaries.
+ *
+ * Text that came in adjacent chunks is one block; blocks that came as one array stay apart, and so
+ * does text with annotations or metadata.
+ */
+
+import { joinedText, textOf, type ContentBlock, type Meta, type TextBlock } from "./blocks.ts";
+import { patchMeta } from "./meta.ts";
+
+export class Content {
+  blocks: ContentBlock[] = [];
+  meta: Meta = {};
+  text = "";
+  /** How often all was replaced: positions in the text from before mean nothing after. */
+  replacements = 0;
+  /** The last block, if it came in a chunk, so that more text may be joined to it. */
+  private open: TextBlock | null = null;
+
+  append(block: ContentBlock): void {
+    this.text += textOf(block);
+    if (!isPlainText(block)) {
+      this.open = null;
+      this.blocks.push(block);
+    } else if (this.open !== null) {
+      this.open.text += block.text;
+    } else {
+      this.open = { type: "text", text: block.text };
+      this.blocks.push(this.open);
+    }
+  }
+
+  replace(blocks: readonly ContentBlock[]): void {
+    this.blocks = [...blocks];
+    this.text = joinedText(blocks);
+    this.open = null;
+    this.replacements += 1;
+  }
+
+  /** Keep the blocks when nothing is given, clear them for null, replace them otherwise. */
+  patch(blocks: readonly ContentBlock[] | null | undefined): void {
+    if (blocks !== undefined) this.replace(blocks ?? []);
+  }
+
+  patchMeta(patch: Meta | null | undefined): void {
+    this.meta = patchMeta(this.meta, patch);
+  }
+}
+
+function isPlainText(block: ContentBlock): block is TextBlock {
+  return block.type === "text" && block._meta === undefined && block.annotations === undefined;
+}
