@@ -1,0 +1,82 @@
+/* What can be done with a session, from its menu: rename, fork, delete and the rest. */
+
+import { signal } from "@preact/signals";
+
+import type { AccordClient, OpenSession, SessionSummary } from "../../client/types.ts";
+import { messageOf } from "../../prompt/send_prompt.ts";
+import { Confirm, Dialog } from "../Dialog.tsx";
+import { Menu, type Action } from "../Menu.tsx";
+import { useState } from "preact/hooks";
+import { sessionTitle } from "./session_list.ts";
+
+/** The last thing with a session that failed, for the list; an open session says it itself. */
+export const sessionProblem = signal<string | null>(null);
+
+interface Props {
+  client: AccordClient;
+  summary: SessionSummary;
+  /** Null: not open; it is opened before anything is done with it. */
+  session: OpenSession | null;
+  more?: readonly Action[];
+}
+
+export function SessionActions({ client, summary, session, more = [] }: Props) {
+  const [dialog, setDialog] = useState<"rename" | "delete" | null>(null);
+  const act = async (action: (open: OpenSession) => Promise<unknown>): Promise<void> => {
+    try {
+      sessionProblem.value = null;
+      await action(session ?? (await client.openSession(summary.sessionId)));
+    } catch (error) {
+      sessionProblem.value = messageOf(error);
+    }
+  };
+  const title = sessionTitle(summary);
+  const actions: Action[] = [
+    ...more,
+    { name: "Rename", icon: "edit", run: () => setDialog("rename") },
+    { name: "Fork", icon: "fork", run: () => void act((open) => open.fork()) },
+    ...(session ? [{ name: "Close", icon: "close", run: () => void act((open) => open.close()) } as const] : []),
+    { name: "Delete", icon: "trash", danger: true, run: () => setDialog("delete") },
+  ];
+  return (
+    <>
+      <Menu label={`Actions for ${title}`} actions={actions} />
+      {dialog === "rename" && <Rename title={summary.title} onRename={(name) => void act((open) => open.rename(name))} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && (
+        <Confirm
+          title="Delete this session?"
+          text={`“${title}” and all that was said in it is deleted for everybody. Files that the agent changed stay as they are.`}
+          action="Delete"
+          onConfirm={() => void act((open) => open.delete())}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Rename({ title, onRename, onClose }: { title: string; onRename(title: string): void; onClose(): void }) {
+  const [text, setText] = useState(title);
+  return (
+    <Dialog title="Rename the session" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onClose();
+          if (text.trim() !== title) onRename(text.trim());
+        }}
+      >
+        <label for="session-title">Title</label>
+        <input id="session-title" autofocus value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Keep the old one
+          </button>
+          <button type="submit" class="primary" disabled={text.trim() === ""}>
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
