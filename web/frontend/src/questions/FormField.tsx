@@ -152,7 +152,8 @@ function TextControl({ field, entry, onEntry, id, describedBy, problem }: Contro
     return <textarea {...common} rows={4} onInput={(event) => onEntry(event.currentTarget.value)} />;
   }
   const type = INPUT_TYPES[field.format ?? ""] ?? "text";
-  return <input {...common} type={type} autoComplete="off" onInput={(event) => onEntry(event.currentTarget.value)} />;
+  // The types of Preact know one kind of input at a time.
+  return <input {...common} type={type as "text"} autoComplete="off" onInput={(event) => onEntry(event.currentTarget.value)} />;
 }
 
 function Options({ id, choices, entry, onEntry, type }: ControlProps & { choices: readonly Choice[]; type: "radio" | "checkbox" }) {

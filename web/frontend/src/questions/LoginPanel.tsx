@@ -20,7 +20,7 @@ export function TokenLogin({ client, why }: { client: AccordClient; why: string 
         void run(client.logIn(TOKEN_METHOD, { token: token.trim() }));
       }}
     >
-      <h2>Log in</h2>
+      <h1>Log in</h1>
       <p class="soft">{titleText(why)}</p>
       <label for="login-token">Token</label>
       <input
