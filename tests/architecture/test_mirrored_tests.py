@@ -28,6 +28,7 @@ SUBJECT_FOLDERS = {
     "interop": "the official SDKs and real agents",
     "kit_accuracy": "the accuracy of the conformance kit",
     "rules": "which test shows which rule",
+    "shared_conversations": "conversations that the page reads too",
     "simulation": "simulated worlds",
     "terminal/real": "the terminal client in a real terminal",
     "translate/round_trips": "two translators in a row",

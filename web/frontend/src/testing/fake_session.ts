@@ -159,13 +159,14 @@ export class FakeSession implements OpenSession {
 
   async setMode(id: string): Promise<void> {
     this.calls.push(["setMode", id]);
-    this.transcript.modes.value = { ...this.transcript.modes.value, current: id };
+    this.transcript.modeSelected(id);
+    this.transcript.frames.flush();
   }
 
   async setOption(id: string, value: unknown): Promise<void> {
     this.calls.push(["setOption", id, value]);
-    const options = this.transcript.configOptions;
-    options.value = options.value.map((one) => (one.optionId === id ? { ...one, value } : one));
+    this.transcript.optionSelected(id, value);
+    this.transcript.frames.flush();
   }
 
   async rename(title: string): Promise<void> {

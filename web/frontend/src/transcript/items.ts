@@ -6,7 +6,7 @@
 
 import { signal, type Signal } from "@preact/signals";
 import type { ContentBlock, Json, Meta, ToolContent, UnknownVariant } from "./blocks.ts";
-import type { FileDiff } from "./diffs.ts";
+import { diffsOf, type FileDiff } from "./diffs.ts";
 import type { SessionState } from "./session_facts.ts";
 import type { Content } from "./content.ts";
 import type { TerminalOutput } from "./terminal_output.ts";
@@ -58,7 +58,16 @@ export interface Location {
   line: number | null;
 }
 
+export const TOOL_KINDS: ReadonlySet<string> = new Set(
+  "read edit delete move search execute think fetch switch_mode other".split(" "),
+);
 export const FINAL_STATUSES: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+export const STATUSES: ReadonlySet<string> = new Set([
+  ...["pending", "in_progress", "paused"],
+  ...FINAL_STATUSES,
+]);
+// A word that some agents have for a call that the user did not allow.
+const DENIED = "denied";
 
 export class ToolCall extends Shown {
   readonly kind = "toolCall";
@@ -70,10 +79,8 @@ export class ToolCall extends Shown {
   /** pending, in_progress, paused, completed, failed or cancelled. */
   status = "pending";
   reportedStatus = "pending";
-  content: ToolContent[] = [];
-  /** The file changes among `content`, of both forms. */
-  diffs: readonly FileDiff[] = [];
-  locations: Location[] = [];
+  content: readonly ToolContent[] = [];
+  locations: readonly Location[] = [];
   rawInput: Json = null;
   rawOutput: Json = null;
   /** Whether the user may end this one call. */
@@ -85,6 +92,8 @@ export class ToolCall extends Shown {
   startedAt: number | undefined = undefined;
   endedAt: number | undefined = undefined;
 
+  private knownDiffs: readonly FileDiff[] | null = null;
+
   constructor(
     key: string,
     readonly toolCallId: string,
@@ -92,8 +101,57 @@ export class ToolCall extends Shown {
     super(key);
   }
 
+  /** The file changes among `content`, of both forms. */
+  get diffs(): readonly FileDiff[] {
+    return (this.knownDiffs ??= diffsOf(this.content));
+  }
+
+  replaceContent(content: ToolContent[]): void {
+    this.content = content;
+    this.knownDiffs = null;
+  }
+
+  appendContent(item: ToolContent): void {
+    (this.content as ToolContent[]).push(item);
+    this.knownDiffs = null;
+  }
+
+  /** Whether nothing but content may follow. */
+  get isFinal(): boolean {
+    return FINAL_STATUSES.has(this.status);
+  }
+
   get isOver(): boolean {
-    return FINAL_STATUSES.has(this.status) || this.cancelled;
+    return this.isFinal || this.cancelled;
+  }
+
+  /** Take a kind; one that is not known counts as other. */
+  reportKind(kind: string): void {
+    this.reportedKind = kind;
+    this.toolKind = TOOL_KINDS.has(kind) ? kind : "other";
+  }
+
+  /** Take a status, unless a final one was reported before; an unknown one is in progress. */
+  report(status: string): void {
+    if (this.isFinal && !(this.isCutOff && FINAL_STATUSES.has(status))) return;
+    this.reportedStatus = status;
+    const known = status === DENIED ? "cancelled" : status;
+    this.status = STATUSES.has(known) ? known : "in_progress";
+    // What completed all the same was faster than the cancellation.
+    if (this.status === "cancelled") this.cancelled = true;
+    else if (this.status === "completed") this.cancelled = false;
+  }
+
+  /** Cancel the call with its turn; its end may still be reported. */
+  endCancelled(): void {
+    this.cancelled = true;
+    this.status = "cancelled";
+  }
+
+  /** Whether the call is cancelled, and the agent has not reported that itself. */
+  private get isCutOff(): boolean {
+    const isReported = FINAL_STATUSES.has(this.reportedStatus) || this.reportedStatus === DENIED;
+    return this.status === "cancelled" && !isReported;
   }
 }
 

@@ -1,0 +1,35 @@
+/* Code with colours, a copy button and the name of its language. */
+
+import { memo } from "preact/compat";
+import { languageNamed, useHighlight, type Segment } from "./highlight.ts";
+import { CopyButton } from "./CopyButton.tsx";
+
+/** Segments of code as spans; their colours are in content.css. */
+export function Segments({ segments }: { segments: readonly Segment[] }) {
+  return (
+    <>
+      {segments.map(({ text, scope }, index) =>
+        scope === null ? text : <span key={index} class={`hl-${scope}`}>{text}</span>,
+      )}
+    </>
+  );
+}
+
+export const Code = memo(function Code({ code, info }: { code: string; info?: string | undefined }) {
+  const segments = useHighlight(code, languageNamed(info));
+  const label = /^[\w+#.-]{1,20}/.exec(info ?? "")?.[0] ?? "";
+  return (
+    <div class="code">
+      <div class="code-head">
+        <span class="code-language">{label || "text"}</span>
+        <CopyButton text={code} what="code" />
+      </div>
+      {/* Reachable by keyboard, because wide code is scrolled sideways. */}
+      <pre tabIndex={0} role="region" aria-label={label ? `Code, ${label}` : "Code"} dir="ltr">
+        <code>
+          <Segments segments={segments} />
+        </code>
+      </pre>
+    </div>
+  );
+});
