@@ -55,7 +55,7 @@ export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: 
       {/* Scrollable, so it can be reached by keyboard. */}
       <div class="permission-subject" tabIndex={0} role="group" aria-label="What would happen">
         <Facts facts={factsOf(question, folder)} />
-        {question.toolCall && <SubjectContent call={question.toolCall} />}
+        {question.toolCall && <SubjectContent call={question.toolCall} folder={folder} />}
       </div>
       <ol class="permission-options">
         {options.map((option, place) => (

@@ -45,7 +45,7 @@ export function App({ client }: { client: AccordClient }) {
       setListOpen(true);
       requestAnimationFrame(() => focusIn(page.current, "#session-search"));
     },
-    changes: () => panes.active && panes.toggleReview(panes.active),
+    changes: () => panes.active && panes.setSide(panes.active, panes.sideOf(panes.active) ? null : { view: "changes" }),
     previous: () => panes.step(-1),
     next: () => panes.step(1),
     traffic: () => setTraffic(!hasTraffic),
@@ -91,8 +91,8 @@ export function App({ client }: { client: AccordClient }) {
                 session={session}
                 grants={grants.current!}
                 isActive={session === panes.active}
-                isReviewing={panes.isReviewing(session)}
-                onReview={() => panes.toggleReview(session)}
+                side={panes.sideOf(session)}
+                onSide={(side) => panes.setSide(session, side)}
                 more={besideActions(session)}
               />
             ))}

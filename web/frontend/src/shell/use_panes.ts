@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import type { AccordClient, OpenSession } from "../client/types.ts";
+import type { Side } from "./sessions/SidePanel.tsx";
 
 export interface Panes {
   open: readonly OpenSession[];
@@ -11,8 +12,9 @@ export interface Panes {
   isBeside(session: OpenSession): boolean;
   showBeside(session: OpenSession): void;
   showAlone(session: OpenSession): void;
-  isReviewing(session: OpenSession): boolean;
-  toggleReview(session: OpenSession): void;
+  /** What is shown beside the conversation; null: nothing. */
+  sideOf(session: OpenSession): Side | null;
+  setSide(session: OpenSession, side: Side | null): void;
   /** Go to the next open session, or to the one before. */
   step(direction: -1 | 1): void;
 }
@@ -21,7 +23,7 @@ const idOf = (session: OpenSession): string => session.summary.value.sessionId;
 
 export function usePanes(client: AccordClient): Panes {
   const [beside, setBeside] = useState<ReadonlySet<string>>(new Set());
-  const [reviewing, setReviewing] = useState<ReadonlySet<string>>(new Set());
+  const [sides, setSides] = useState<ReadonlyMap<string, Side | null>>(new Map());
   const open = client.open.value;
   const active = client.active.value;
   const isBeside = (session: OpenSession): boolean => beside.has(idOf(session));
@@ -37,8 +39,8 @@ export function usePanes(client: AccordClient): Panes {
       setBeside(new Set([...beside].filter((id) => id !== idOf(session))));
       client.active.value = session;
     },
-    isReviewing: (session) => reviewing.has(idOf(session)),
-    toggleReview: (session) => setReviewing(toggled(reviewing, idOf(session))),
+    sideOf: (session) => sides.get(idOf(session)) ?? null,
+    setSide: (session, side) => setSides(new Map(sides).set(idOf(session), side)),
     step: (direction) => {
       const at = active === null ? 0 : open.indexOf(active) + direction;
       const next = open[(at + open.length) % open.length];
@@ -52,10 +54,4 @@ function otherPane(open: readonly OpenSession[], session: OpenSession, beside: R
   if (beside.size > 0) return [];
   const other = open.filter((each) => each !== session).at(-1);
   return other ? [idOf(other)] : [];
-}
-
-function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(set);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }

@@ -2,7 +2,7 @@
 
 import "./sessions.css";
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { AccordClient, OpenSession } from "../../client/types.ts";
 import { durationText, titleText } from "../../content/visible_text.ts";
@@ -11,24 +11,24 @@ import { addFiles } from "../../prompt/add_files.ts";
 import { Composer } from "../../prompt/Composer.tsx";
 import type { Grants } from "../../questions/grants.ts";
 import { QuestionQueue } from "../../questions/QuestionQueue.tsx";
-import { Review } from "../../review/Review.tsx";
 import { Icon } from "../Icon.tsx";
 import type { Action } from "../Menu.tsx";
 import { People } from "../people/People.tsx";
 import { SessionActions } from "./SessionActions.tsx";
 import { sessionTitle, shortFolder } from "./session_list.ts";
+import { SidePanel, type Side } from "./SidePanel.tsx";
 
 interface Props {
   client: AccordClient;
   session: OpenSession;
   grants: Grants;
   isActive: boolean;
-  isReviewing: boolean;
-  onReview(on: boolean): void;
+  side: Side | null;
+  onSide(side: Side | null): void;
   more: readonly Action[];
 }
 
-export function SessionPane({ client, session, grants, isActive, isReviewing, onReview, more }: Props) {
+export function SessionPane({ client, session, grants, isActive, side, onSide, more }: Props) {
   const pane = useRef<HTMLElement>(null);
   const [isDropTarget, setDropTarget] = useState(false);
   const focusPrompt = (): void => pane.current?.querySelector<HTMLElement>(".composer-text")?.focus();
@@ -40,6 +40,12 @@ export function SessionPane({ client, session, grants, isActive, isReviewing, on
     // On a phone the focus would open the keyboard over the conversation.
     if (isActive && matchMedia("(pointer: fine)").matches) focusPrompt();
   }, [session]);
+
+  // The conversation draws all of its rows again when these change.
+  const latest = useRef(onSide);
+  latest.current = onSide;
+  const showFile = useCallback((path: string, line: number | null) => latest.current({ view: "file", path, line }), []);
+  const review = useCallback((path: string) => latest.current({ view: "changes", path }), []);
 
   const drop = (event: DragEvent): void => {
     setDropTarget(false);
@@ -74,20 +80,16 @@ export function SessionPane({ client, session, grants, isActive, isReviewing, on
         </div>
         <Working session={session} />
         <People session={session} />
-        <button type="button" class="quiet" aria-pressed={isReviewing} title="Changes of files (Alt+C)" onClick={() => onReview(!isReviewing)}>
+        <button type="button" class="quiet" aria-pressed={side !== null} title="Changes and files (Alt+C)" onClick={() => onSide(side === null ? { view: "changes" } : null)}>
           <Icon name="review" /> <span class="wide-only">Changes</span>
         </button>
         <SessionActions client={client} summary={summary} session={session} more={more} />
       </header>
-      <div class={isReviewing ? "pane-body with-review" : "pane-body"}>
+      <div class={side === null ? "pane-body" : "pane-body with-side"}>
         <div class="pane-conversation">
-          <Conversation session={session} />
+          <Conversation session={session} onShowFile={showFile} onReview={review} />
         </div>
-        {isReviewing && (
-          <div class="pane-review">
-            <Review session={session} />
-          </div>
-        )}
+        {side !== null && <SidePanel session={session} side={side} onSide={onSide} />}
       </div>
       <div class="pane-foot">
         <p class="problem" role="alert">
