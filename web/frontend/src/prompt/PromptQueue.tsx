@@ -10,7 +10,7 @@ export function PromptQueue({ session, onEdited }: { session: OpenSession; onEdi
   if (queue.length === 0) return null;
   return (
     <section class="prompt-queue" aria-label="Queued prompts">
-      <h2>{queue.length === 1 ? "1 prompt waits" : `${queue.length} prompts wait`} until the agent is done</h2>
+      <h3>{queue.length === 1 ? "1 prompt waits" : `${queue.length} prompts wait`} until the agent is done</h3>
       <ol>
         {queue.map((prompt) => (
           <li key={prompt.id}>

@@ -33,21 +33,23 @@ const PAUSE_MS = 60;
 
 export function useCompletions(session: OpenSession, token: CompletionToken | null): Completions {
   const files = useFiles(session, token?.kind === "file" ? token.query : null);
-  const [selected, setSelected] = useState(0);
+  const [chosen, setChosen] = useState({ among: "", place: 0 });
   const kind = token?.kind ?? "command";
   const query = token?.query ?? "";
   const list = token === null ? [] : kind === "command" ? commands(session, query) : files.list;
-  useEffect(() => setSelected(0), [kind, query, list.length]);
+  // What was chosen in another list does not count in this one.
+  const among = `${kind} ${query} ${list.length}`;
+  const place = chosen.among === among ? chosen.place : 0;
+  const select = (to: number): void => setChosen({ among, place: to });
   const isOpen = list.length > 0;
-  const place = Math.min(selected, list.length - 1);
 
   const onKey: Completions["onKey"] = (event, choose, dismiss) => {
     if (token === null || (!isOpen && files.note === null)) return false;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
     if (event.key === "Escape") dismiss();
     else if (!isOpen || !plain) return false;
-    else if (event.key === "ArrowDown") setSelected((place + 1) % list.length);
-    else if (event.key === "ArrowUp") setSelected((place + list.length - 1) % list.length);
+    else if (event.key === "ArrowDown") select((place + 1) % list.length);
+    else if (event.key === "ArrowUp") select((place + list.length - 1) % list.length);
     else if (event.key === "Tab") choose(list[place]!);
     else if (event.key === "Enter" && list[place]!.inserted !== `/${query}`) choose(list[place]!);
     else return false;
@@ -55,7 +57,7 @@ export function useCompletions(session: OpenSession, token: CompletionToken | nu
     event.stopPropagation();
     return true;
   };
-  return { kind, list, selected: place, isOpen, note: kind === "file" ? files.note : null, select: setSelected, onKey };
+  return { kind, list, selected: place, isOpen, note: kind === "file" ? files.note : null, select, onKey };
 }
 
 function commands(session: OpenSession, query: string): Completion[] {

@@ -40,9 +40,9 @@ export function FormPanel({ question, agent, onLeave }: Props) {
     >
       <header>
         <p class="permission-asker">{titleText(agent, "The agent")} asks</p>
-        <h2 id={title} class="form-message" dir="auto">
+        <h3 id={title} class="form-message" dir="auto">
           {visibleText(question.message)}
-        </h2>
+        </h3>
       </header>
       {question.mode === "url" ? <PageRequest question={question} /> : <Fields question={question} />}
     </section>
@@ -67,7 +67,7 @@ function Fields({ question }: { question: FormQuestion }) {
 
   return (
     <form ref={element} noValidate onSubmit={submit}>
-      {form.title && <h3 dir="auto">{titleText(form.title)}</h3>}
+      {form.title && <h4 dir="auto">{titleText(form.title)}</h4>}
       {form.description && (
         <p class="soft" dir="auto">
           {visibleText(form.description)}

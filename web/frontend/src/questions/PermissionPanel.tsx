@@ -47,9 +47,9 @@ export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: 
     >
       <header>
         <p class="permission-asker">{titleText(agent, "The agent")} asks for permission</p>
-        <h2 id={title} dir="auto">
+        <h3 id={title} dir="auto">
           {titleText(question.title, "Permission request")}
-        </h2>
+        </h3>
         <Reason question={question} />
       </header>
       {/* Scrollable, so it can be reached by keyboard. */}

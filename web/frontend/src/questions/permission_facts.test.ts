@@ -60,10 +60,9 @@ describe("what would happen", () => {
   it("is the address", () => expect(facts({ rawInput: { url: "https://example.org" } })).toEqual([["Address", "https://example.org"]]));
 
   it("leaves to the diff what the diff shows", () => {
-    const diffs = [{ path: "/p/a.py", operation: "modify", oldPath: null, oldText: "a", newText: "b", patch: null }];
     const content = [{ type: "diff" as const, changes: [], path: "/p/a.py", oldText: "a", newText: "b" }];
     const rawInput = { file_path: "/p/a.py", old_string: "a", new_string: "b" };
-    expect(facts({ diffs, content, rawInput, locations: [{ path: "/p/a.py", line: 1 }] })).toEqual([]);
+    expect(facts({ content, rawInput, locations: [{ path: "/p/a.py", line: 1 }] })).toEqual([]);
   });
 
   it("is a warning if the agent does not say", () => {

@@ -68,6 +68,9 @@ export function App({ client }: { client: AccordClient }) {
   };
   return (
     <div class="page" ref={page}>
+      <header class="hidden-text">
+        <h1>Accord</h1>
+      </header>
       <ConnectionBanner client={client} />
       <Announcement client={client} />
       <div class={isListOpen ? "page-body list-open" : "page-body"}>
@@ -118,7 +121,7 @@ export function App({ client }: { client: AccordClient }) {
 function Welcome({ client }: { client: AccordClient }) {
   return (
     <div class="welcome">
-      <h1>Start a session</h1>
+      <h2>Start a session</h2>
       <p class="soft">Choose what the agent works on, or open one of the sessions in the list.</p>
       <NewSession client={client} onDone={() => undefined} />
     </div>

@@ -73,7 +73,7 @@ export function SessionPane({ client, session, grants, isActive, side, onSide, m
     >
       <header class="pane-head">
         <div class="pane-title">
-          <h1 dir="auto">{sessionTitle(summary)}</h1>
+          <h2 dir="auto">{sessionTitle(summary)}</h2>
           <p class="soft" title={summary.cwd}>
             {agentName} · {shortFolder(summary.cwd)}
           </p>

@@ -49,9 +49,9 @@ export function SidePanel({ session, side, onSide }: Props) {
         {side.view === "follow" && <FollowView session={session} />}
         {side.view === "file" && (
           <>
-            <h2 class="side-file" dir="ltr">
+            <h3 class="side-file" dir="ltr">
               {titleText(side.path)}
-            </h2>
+            </h3>
             <FileView session={session} path={side.path} line={side.line} />
           </>
         )}
