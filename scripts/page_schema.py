@@ -95,8 +95,10 @@ class Schema:
             return {**node, "tag": kinds[0], "known": sorted(kinds[1])} if kinds else node
         closed = len(structs) == 1 and not getattr(first, "__open__", False)
         node = {"is": "variant", "tag": tag_field, "closed": closed}
-        if (default := getattr(first, "__default_tag__", None)) is not None:
-            node["default"] = default
+        default = getattr(first, "__default_tag__", None)
+        if default is not None or len(structs) == 1:
+            # msgspec does not ask a lone struct for its tag.
+            node["default"] = default or first.__struct_config__.tag
         node["of"] = {str(one.__struct_config__.tag): one.__name__ for one in structs}
         return node
 

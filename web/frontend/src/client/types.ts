@@ -7,6 +7,9 @@
 import type { Signal } from "@preact/signals";
 import type { ContentBlock, ToolCall } from "../transcript/items.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import type { TrafficEntry } from "../wire/traffic.ts";
+
+export type { TrafficEntry };
 
 export type Connection =
   | { state: "connecting" }
@@ -113,6 +116,8 @@ export interface Draft {
 export interface OpenSession {
   readonly summary: Signal<SessionSummary>;
   readonly transcript: Transcript;
+  /** Whether its history is still being read; the transcript shows it when it is whole. */
+  readonly loading: Signal<boolean>;
   readonly running: Signal<{ by: string | null; since: number } | null>;
   readonly queue: Signal<readonly QueuedPrompt[]>;
   readonly questions: Signal<readonly Question[]>;
@@ -148,20 +153,12 @@ export interface OpenSession {
   write(path: string, text: string, expectedHash: string): Promise<void>;
 }
 
-export interface TrafficEntry {
-  id: number;
-  at: number;
-  way: "sent" | "received";
-  method: string | null;
-  requestId: string | number | null;
-  size: number;
-  text: string;
-}
-
 export interface AccordClient {
   readonly connection: Signal<Connection>;
   readonly agents: Signal<readonly AgentInfo[]>;
   readonly agent: Signal<AgentInfo | null>;
+  /** Where new sessions begin unless the user says otherwise; null where the gateway names none. */
+  readonly folder: Signal<string | null>;
   readonly sessions: Signal<readonly SessionSummary[]>;
   readonly open: Signal<readonly OpenSession[]>;
   readonly active: Signal<OpenSession | null>;
@@ -172,6 +169,7 @@ export interface AccordClient {
   openSession(id: string): Promise<OpenSession>;
   join(code: string, sessionId: string): Promise<OpenSession>;
   refreshSessions(more?: boolean): Promise<void>;
+  /** By a method of the agent, or into the gateway: `logIn("token", {token})`. */
   logIn(method: string, values?: Record<string, string>): Promise<void>;
   logOut(): Promise<void>;
   reload(): void;

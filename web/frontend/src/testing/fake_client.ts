@@ -34,6 +34,7 @@ export class FakeClient implements AccordClient {
   readonly connection = signal<Connection>({ state: "open", since: 0 });
   readonly agents = signal<readonly AgentInfo[]>(AGENTS);
   readonly agent = signal<AgentInfo | null>(AGENTS[0] ?? null);
+  readonly folder = signal<string | null>("/home/ada/shop");
   readonly sessions = signal<readonly SessionSummary[]>([
     summaryOf(BUG, "Fix the failing test"),
     summaryOf("s2", "Describe the folders", { updatedAt: "2026-11-18T09:30:00Z" }),

@@ -32,6 +32,7 @@ const nextId = (): string => `fake${(ids += 1)}`;
 export class FakeSession implements OpenSession {
   readonly summary;
   readonly transcript = new Transcript();
+  readonly loading = signal(false);
   readonly running = signal<{ by: string | null; since: number } | null>(null);
   readonly queue = signal<readonly QueuedPrompt[]>([]);
   readonly questions = signal<readonly Question[]>([]);

@@ -22,7 +22,9 @@ export class Content {
       this.open = null;
       this.blocks.push(block);
     } else if (this.open !== null) {
-      this.open.text += block.text;
+      // Another object, because a message of the same words may hold the one before.
+      this.open = { type: "text", text: this.open.text + block.text };
+      this.blocks[this.blocks.length - 1] = this.open;
     } else {
       this.open = { type: "text", text: block.text };
       this.blocks.push(this.open);

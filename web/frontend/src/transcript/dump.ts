@@ -63,8 +63,9 @@ function dumpItem(item: Item): unknown {
 }
 
 function dumpMessage(message: Message): unknown {
-  const { role, messageId, text, meta } = message;
-  return { type: "message", role, messageId, text, blocks: asReceived(message.blocks), meta };
+  const { role, messageId, text, content } = message;
+  const blocks = asReceived(message.blocks);
+  return { type: "message", role, messageId, text, blocks, meta: content.meta };
 }
 
 function dumpSessionMessage(message: SessionMessage): unknown {

@@ -28,7 +28,8 @@ type ConversationTag =
 export const CONVERSATION_FOLDS: {
   [Tag in ConversationTag]: (view: View, update: Updates[Tag], clock: Clock) => void;
 } = {
-  user_message_chunk: (view, update) => view.userChunk(update.messageId, update.content),
+  user_message_chunk: (view, update) =>
+    view.userChunk(update.messageId, update.content).noteChunk(update._meta),
   user_message: userMessage,
   agent_message_chunk: (view, update) => chunk(view, "agent", update),
   agent_message: (view, update) => wholeMessage(view, "agent", update),
@@ -42,12 +43,13 @@ export const CONVERSATION_FOLDS: {
     view.terminal(update.terminalId).output.append(bytesOf(update.data)),
 };
 
-function chunk(view: View, role: Role, { messageId, content }: Chunk): void {
+function chunk(view: View, role: Role, { messageId, content, _meta }: Chunk): void {
   // A message that begins with nothing would show as a blank one.
   const isEmpty = content.type === "text" && content.text === "";
   if (isEmpty && !view.messages[role].has(messageId)) return;
   const message = view.message(role, messageId);
   message.content.append(content);
+  message.noteChunk(_meta);
   view.touch(message);
 }
 
@@ -73,8 +75,8 @@ export function toolCall(view: View, update: ToolCallPatch, clock: Clock): ToolC
   const before = call.status;
   if (update.title !== undefined) call.title = update.title ?? "";
   if (update.name !== undefined) call.name = update.name;
-  if (update.kind !== undefined) call.reportKind(update.kind ?? "other");
-  if (update.status !== undefined) call.report(update.status ?? "pending");
+  if (update.kind !== undefined) call.reportKind(update.kind || "other");
+  if (update.status !== undefined) call.report(update.status || "pending");
   if (update.rawInput !== undefined) call.rawInput = update.rawInput;
   if (update.rawOutput !== undefined) call.rawOutput = update.rawOutput;
   call.meta = patchMeta(call.meta, update._meta);
@@ -95,7 +97,9 @@ function terminal(view: View, update: TerminalPatch): void {
   if (update.output !== undefined) item.output.replace(bytesOf(update.output?.data ?? ""));
   if (update.command !== undefined) item.command = update.command;
   if (update.cwd !== undefined) item.cwd = update.cwd;
-  if (update.size !== undefined) item.size = update.size && { ...update.size };
+  if (update.size !== undefined) {
+    item.size = update.size && { cols: update.size.cols, rows: update.size.rows };
+  }
   if (update.exitStatus !== undefined) {
     const { exitCode = null, signal = null } = update.exitStatus ?? {};
     item.exitStatus = update.exitStatus && { exitCode, signal };

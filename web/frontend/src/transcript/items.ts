@@ -22,12 +22,17 @@ abstract class Shown {
   constructor(readonly key: string) {}
 }
 
+// Who wrote a message, and that the gateway did.
+const GATEWAY_KEYS = ["accord.author", "accord.remark"];
+
 export type Role = "user" | "agent" | "thought";
 
 export class Message extends Shown {
   readonly kind = "message";
   /** Sent from this page, echoed by the agent or not. */
   isOwn = false;
+  /** What a gateway says of a message with its chunks; other metadata of chunks is theirs. */
+  private noted: Meta = {};
 
   constructor(
     key: string,
@@ -48,7 +53,13 @@ export class Message extends Shown {
   }
 
   get meta(): Meta {
-    return this.content.meta;
+    return { ...this.noted, ...this.content.meta };
+  }
+
+  noteChunk(meta: Meta | null | undefined): void {
+    for (const key of GATEWAY_KEYS) {
+      if (meta && Object.hasOwn(meta, key)) this.noted = { ...this.noted, [key]: meta[key] };
+    }
   }
 }
 

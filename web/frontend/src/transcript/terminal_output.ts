@@ -13,11 +13,13 @@ export class TerminalOutput {
   /** Whether the front is missing. */
   truncated = false;
   // What is kept stands between `start` and `end`; when the buffer is full it moves to the front.
-  private buffer = new Uint8Array(1024);
+  private buffer: Uint8Array = new Uint8Array(64);
   private start = 0;
   private end = 0;
   private known: string | null = "";
   private knownAsFinal = false;
+
+  constructor(private readonly bytesMax = TERMINAL_BYTES_MAX) {}
 
   /** The bytes that are kept; only good until more come. */
   get data(): Uint8Array {
@@ -67,7 +69,7 @@ export class TerminalOutput {
 
   private bound(): void {
     this.known = null;
-    let start = this.end - TERMINAL_BYTES_MAX;
+    let start = this.end - this.bytesMax;
     if (start <= this.start) return;
     // At most three continuation bytes belong to a character; more are not UTF-8, and stay.
     const last = start + 3;

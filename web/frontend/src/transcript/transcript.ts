@@ -66,8 +66,9 @@ export class Transcript {
   /** Why the last update that was refused was; such an update changes nothing. */
   refused: string | null = null;
   private readonly changed = new Set<Item>();
-  private readonly view: View;
+  private view: View;
   private arranged = 0;
+  private isHidden = false;
   private readonly show = () => this.showChanges();
 
   /** Times of tool calls are noted by the clock; it says undefined while a history is read. */
@@ -82,6 +83,24 @@ export class Transcript {
     this.usage = signal(view.usage);
     this.info = signal(view.info);
     this.state = signal(view.state.shown);
+  }
+
+  /** Forget everything and read a history.  What is shown stays until `historyRead`. */
+  readHistory(): void {
+    this.view = new View((item) => this.changed.add(item));
+    this.arranged = -1;
+    this.isHidden = true;
+  }
+
+  /** The history is whole: show it at once. */
+  historyRead(): void {
+    this.isHidden = false;
+    this.showChanges();
+  }
+
+  /** Whether a history is being read. */
+  get isReadingHistory(): boolean {
+    return this.isHidden;
   }
 
   /** Take one update as it came in `session/update`. */
@@ -206,6 +225,7 @@ export class Transcript {
   }
 
   private showChanges(): void {
+    if (this.isHidden) return;
     const { view } = this;
     batch(() => {
       for (const item of this.changed) item.revision.value += 1;

@@ -126,14 +126,14 @@ export class View {
   }
 
   /** Take one block of a user message, which may be a part of an echo. */
-  userChunk(messageId: string, block: ContentBlock): void {
+  userChunk(messageId: string, block: ContentBlock): Message {
     let message = this.messages.user.get(messageId);
     if (message === undefined) {
       const prompt = this.prompts.unnamed().find((one) => one.takes(block));
       if (prompt !== undefined) {
         this.bind(prompt.message, messageId);
         this.endEchoIfComplete(prompt.message);
-        return;
+        return prompt.message;
       }
       message = this.addMessage("user", messageId);
     }
@@ -155,6 +155,7 @@ export class View {
       message.content.replace([...expected.seen, block]);
     }
     this.touch(message);
+    return message;
   }
 
   /** Take a whole user message, which may be an echo. */
