@@ -9,6 +9,7 @@ import { theme } from "./theme.ts";
 let client: FakeClient;
 beforeEach(() => {
   localStorage.clear();
+  history.replaceState(null, "", "/");
   client = new FakeClient();
 });
 afterEach(() => {

@@ -10,6 +10,8 @@ import { TokenLogin } from "../questions/LoginPanel.tsx";
 import { Grants } from "../questions/grants.ts";
 import { GrantsList } from "../questions/GrantsList.tsx";
 import { openQuestions, questionTitle } from "../questions/QuestionQueue.tsx";
+import { messageOf } from "../prompt/send_prompt.ts";
+import { followAddress } from "./address.ts";
 import { callForAttention, waitingCount } from "./attention.ts";
 import { ConnectionBanner } from "./ConnectionBanner.tsx";
 import { Dialog } from "./Dialog.tsx";
@@ -17,6 +19,7 @@ import { Icon } from "./Icon.tsx";
 import { KeyboardHelp } from "./KeyboardHelp.tsx";
 import type { Action } from "./Menu.tsx";
 import { NewSession } from "./sessions/NewSession.tsx";
+import { sessionProblem } from "./sessions/SessionActions.tsx";
 import { SessionList } from "./sessions/SessionList.tsx";
 import { SessionPane } from "./sessions/SessionPane.tsx";
 import { shortcutOf } from "./shortcuts.ts";
@@ -37,6 +40,7 @@ export function App({ client }: { client: AccordClient }) {
   const connection = client.connection.value;
 
   useEffect(() => callForAttention(client), [client]);
+  useEffect(() => followAddress(client, (error) => (sessionProblem.value = messageOf(error))), [client]);
   useKeys({
     answer: () => goToQuestion(client, page.current),
     prompt: () => focusIn(page.current, ".pane.active .composer-text"),

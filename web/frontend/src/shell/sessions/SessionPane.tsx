@@ -7,6 +7,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { AccordClient, OpenSession } from "../../client/types.ts";
 import { durationText, titleText } from "../../content/visible_text.ts";
 import { Conversation } from "../../conversation/Conversation.tsx";
+import { UsageMeter } from "../../conversation/UsageMeter.tsx";
 import { addFiles } from "../../prompt/add_files.ts";
 import { Composer } from "../../prompt/Composer.tsx";
 import type { Grants } from "../../questions/grants.ts";
@@ -79,6 +80,7 @@ export function SessionPane({ client, session, grants, isActive, side, onSide, m
           </p>
         </div>
         <Working session={session} />
+        <UsageMeter transcript={session.transcript} />
         <People session={session} />
         <button type="button" class="quiet" aria-pressed={side !== null} title="Changes and files (Alt+C)" onClick={() => onSide(side === null ? { view: "changes" } : null)}>
           <Icon name="review" /> <span class="wide-only">Changes</span>
