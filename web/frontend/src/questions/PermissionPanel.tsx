@@ -74,7 +74,7 @@ export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: 
         ))}
       </ol>
       <footer>
-        <span class="soft">{armed ? keysText(options.length) : <ArmHint />}</span>
+        <span class="soft key-hint">{armed ? keysText(options.length) : <ArmHint />}</span>
         <button type="button" class="quiet" onClick={() => guard.shownForMs() >= QUIET_MS && question.cancel()}>
           Dismiss without an answer
         </button>

@@ -63,6 +63,7 @@ export function App({ client }: { client: AccordClient }) {
       </main>
     );
   }
+  const listButton = <ListButton waiting={waitingCount(client)} isOpen={isListOpen} onClick={() => setListOpen(!isListOpen)} />;
   const closeDialog = (): void => setDialog(null);
   const besideActions = (session: OpenSession): Action[] => {
     if (panes.open.length < 2) return [];
@@ -88,8 +89,12 @@ export function App({ client }: { client: AccordClient }) {
           <SessionList client={client} onOpened={() => setListOpen(false)} />
         </Sidebar>
         <main class="panes">
-          <PhoneHead waiting={waitingCount(client)} isListOpen={isListOpen} onList={() => setListOpen(!isListOpen)} />
-          {panes.visible.length === 0 && <Welcome client={client} />}
+          {panes.visible.length === 0 && (
+            <>
+              <div class="phone-head">{listButton}</div>
+              <Welcome client={client} />
+            </>
+          )}
           <div class="pane-row">
             {panes.visible.map((session) => (
               <SessionPane
@@ -101,6 +106,7 @@ export function App({ client }: { client: AccordClient }) {
                 side={panes.sideOf(session)}
                 onSide={(side) => panes.setSide(session, side)}
                 more={besideActions(session)}
+                lead={listButton}
               />
             ))}
           </div>
@@ -132,18 +138,18 @@ function Welcome({ client }: { client: AccordClient }) {
   );
 }
 
-function PhoneHead({ waiting, isListOpen, onList }: { waiting: number; isListOpen: boolean; onList(): void }) {
+/** On a phone, where the list hides the sessions and they hide the list. */
+function ListButton({ waiting, isOpen, onClick }: { waiting: number; isOpen: boolean; onClick(): void }) {
   return (
-    <div class="phone-head">
-      <button type="button" class="quiet" aria-expanded={isListOpen} onClick={onList}>
-        <Icon name="menu" /> Sessions
-        {waiting > 0 && (
-          <span class="badge">
-            {waiting} <span class="hidden-text">{waiting === 1 ? "question waits" : "questions wait"}</span>
-          </span>
-        )}
-      </button>
-    </div>
+    <button type="button" class="quiet icon phone-only list-button" aria-expanded={isOpen} onClick={onClick}>
+      <Icon name="menu" />
+      <span class="hidden-text">Sessions</span>
+      {waiting > 0 && (
+        <span class="waiting-count">
+          {waiting} <span class="hidden-text">{waiting === 1 ? "question waits" : "questions wait"}</span>
+        </span>
+      )}
+    </button>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import "./sessions.css";
 
+import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { AccordClient, OpenSession } from "../../client/types.ts";
@@ -27,9 +28,11 @@ interface Props {
   side: Side | null;
   onSide(side: Side | null): void;
   more: readonly Action[];
+  /** Stands before the title. */
+  lead: ComponentChildren;
 }
 
-export function SessionPane({ client, session, grants, isActive, side, onSide, more }: Props) {
+export function SessionPane({ client, session, grants, isActive, side, onSide, more, lead }: Props) {
   const pane = useRef<HTMLElement>(null);
   const [isDropTarget, setDropTarget] = useState(false);
   const focusPrompt = (): void => pane.current?.querySelector<HTMLElement>(".composer-text")?.focus();
@@ -73,14 +76,17 @@ export function SessionPane({ client, session, grants, isActive, side, onSide, m
       onDrop={drop}
     >
       <header class="pane-head">
+        {lead}
         <div class="pane-title">
           <h2 dir="auto">{sessionTitle(summary)}</h2>
           <p class="soft" title={summary.cwd}>
             {agentName} · {shortFolder(summary.cwd)}
           </p>
         </div>
-        <Working session={session} />
-        <UsageMeter transcript={session.transcript} />
+        <div class="pane-facts">
+          <Working session={session} />
+          <UsageMeter transcript={session.transcript} />
+        </div>
         <People session={session} />
         <button type="button" class="quiet" aria-pressed={side !== null} title="Changes and files (Alt+C)" onClick={() => onSide(side === null ? { view: "changes" } : null)}>
           <Icon name="review" /> <span class="wide-only">Changes</span>
