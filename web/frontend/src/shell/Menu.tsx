@@ -1,6 +1,6 @@
 /* A button that opens a list of actions. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Icon, type IconName } from "./Icon.tsx";
 
@@ -15,8 +15,12 @@ export function Menu({ label, actions }: { label: string; actions: readonly Acti
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const items = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
 
+  useLayoutEffect(() => {
+    if (isOpen && list.current && button.current) placeBelow(list.current, button.current);
+  }, [isOpen]);
   useEffect(() => {
     if (!isOpen) return;
     items()[0]?.focus();
@@ -58,7 +62,7 @@ export function Menu({ label, actions }: { label: string; actions: readonly Acti
         <Icon name="more" />
       </button>
       {isOpen && (
-        <div class="menu-list" role="menu" aria-label={label} onKeyDown={onKeyDown}>
+        <div ref={list} class="menu-list" role="menu" aria-label={label} onKeyDown={onKeyDown}>
           {actions.map((action) => (
             <button
               key={action.name}
@@ -78,4 +82,23 @@ export function Menu({ label, actions }: { label: string; actions: readonly Acti
       )}
     </div>
   );
+}
+
+const GAP = 4;
+
+/** Put the list at the button, inside the window: a list that scrolls must not cut it off. */
+function placeBelow(list: HTMLElement, button: HTMLElement): void {
+  const at = button.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  const fitsBelow = at.bottom + GAP + height <= innerHeight;
+  move(list, Math.max(GAP, at.right - width), fitsBelow ? at.bottom + GAP : Math.max(GAP, at.top - GAP - height));
+}
+
+function move(list: HTMLElement, left: number, top: number): void {
+  list.style.left = "0px";
+  list.style.top = "0px";
+  // An element with containment around it is what "fixed" counts from.
+  const origin = list.getBoundingClientRect();
+  list.style.left = `${left - origin.left}px`;
+  list.style.top = `${top - origin.top}px`;
 }

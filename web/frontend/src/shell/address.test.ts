@@ -58,6 +58,8 @@ describe("the address", () => {
     expect(location.hash).toBe("#agent=builtin&session=s1");
     await client.openSession("s2");
     expect(location.hash).toBe("#agent=builtin&session=s2");
+    client.active.value = null;
+    expect(location.hash).toBe("");
   });
 
   it("of a session that is gone is a problem, once", async () => {

@@ -28,6 +28,7 @@ export function followAddress(client: AccordClient, onProblem: (error: unknown) 
   let wanted: Place | null = readPlace(location.hash);
   if (wanted.session === null) wanted = null;
   let isSwitching = false;
+  let wasShown = false;
   return effect(() => {
     const isReady = client.agents.value.length > 0 && client.connection.value.state === "open";
     const shown = client.active.value?.summary.value ?? null;
@@ -35,6 +36,8 @@ export function followAddress(client: AccordClient, onProblem: (error: unknown) 
     untracked(() => {
       if (wanted === null) {
         if (shown !== null) write({ agent: shown.agent, session: shown.sessionId });
+        else if (wasShown) write({});
+        wasShown = shown !== null;
         return;
       }
       const isOther = wanted.agent !== null && wanted.agent !== agent;

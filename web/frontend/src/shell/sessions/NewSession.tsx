@@ -3,9 +3,9 @@
 import { useId, useState } from "preact/hooks";
 
 import type { AccordClient } from "../../client/types.ts";
-import { titleText } from "../../content/visible_text.ts";
 import { messageOf } from "../../prompt/send_prompt.ts";
 import { AgentLogins } from "../../questions/LoginPanel.tsx";
+import { AgentPicker } from "./AgentPicker.tsx";
 import { recentFolders } from "./session_list.ts";
 
 interface Props {
@@ -63,28 +63,6 @@ export function NewSession({ client, onDone }: Props) {
         </button>
       </form>
       <AgentLogins client={client} />
-    </>
-  );
-}
-
-function AgentPicker({ client, onProblem }: { client: AccordClient; onProblem(problem: string): void }) {
-  const id = useId();
-  const agents = client.agents.value;
-  if (agents.length <= 1) return null;
-  const choose = (name: string): void => {
-    client.chooseAgent(name).catch((error: unknown) => onProblem(messageOf(error)));
-  };
-  return (
-    <>
-      <label for={id}>Agent</label>
-      <select id={id} value={client.agent.value?.name ?? ""} onChange={(event) => choose(event.currentTarget.value)}>
-        {client.agent.value === null && <option value="">Choose…</option>}
-        {agents.map((agent) => (
-          <option key={agent.name} value={agent.name}>
-            {titleText(agent.title, agent.name)}
-          </option>
-        ))}
-      </select>
     </>
   );
 }

@@ -6,8 +6,12 @@ import type { AccordClient, OpenSession, SessionSummary } from "../../client/typ
 import { titleText } from "../../content/visible_text.ts";
 import { openQuestions } from "../../questions/QuestionQueue.tsx";
 import { messageOf } from "../../prompt/send_prompt.ts";
+import { AgentPicker } from "./AgentPicker.tsx";
 import { SessionActions, sessionProblem } from "./SessionActions.tsx";
 import { agoText, searchSessions, sessionTitle, shortFolder } from "./session_list.ts";
+
+/** Drawn at first, and more with each click; a search reaches all. */
+const SHOWN_AT_ONCE = 100;
 
 interface Props {
   client: AccordClient;
@@ -16,6 +20,7 @@ interface Props {
 
 export function SessionList({ client, onOpened }: Props) {
   const [search, setSearch] = useState("");
+  const [shownMax, setShownMax] = useState(SHOWN_AT_ONCE);
   const now = useMinute();
   const sessions = client.sessions.value;
   const open = client.open.value;
@@ -26,10 +31,15 @@ export function SessionList({ client, onOpened }: Props) {
     client.openSession(id).then(onOpened, (error: unknown) => (sessionProblem.value = messageOf(error)));
   };
   const loadMore = (): void => {
+    setShownMax(shownMax + SHOWN_AT_ONCE);
+    if (found.length > shownMax) return;
     client.refreshSessions(true).catch((error: unknown) => (sessionProblem.value = messageOf(error)));
   };
   return (
     <>
+      <div class="session-agent">
+        <AgentPicker client={client} isLabelled={false} onProblem={(problem) => (sessionProblem.value = problem)} />
+      </div>
       <input
         id="session-search"
         class="session-search"
@@ -44,7 +54,7 @@ export function SessionList({ client, onOpened }: Props) {
       </p>
       {found.length === 0 && <p class="soft session-none">{sessions.length === 0 ? "There are no sessions yet." : "No session fits the search."}</p>}
       <ul class="session-list" aria-label="Sessions">
-        {found.map((summary) => (
+        {found.slice(0, shownMax).map((summary) => (
           <SessionRow key={summary.sessionId} client={client} summary={summary} session={byId.get(summary.sessionId) ?? null} now={now} onShow={show} />
         ))}
         <li class="session-more">
