@@ -150,7 +150,8 @@ export interface OpenSession {
 
   search(query: string): Promise<{ path: string; kind: "file" | "folder" }[]>;
   read(path: string): Promise<{ text: string; hash: string } | { problem: string }>;
-  write(path: string, text: string, expectedHash: string): Promise<void>;
+  /** A text of null deletes the file; a hash of null says that there is no such file. */
+  write(path: string, text: string | null, expectedHash: string | null): Promise<void>;
 }
 
 export interface AccordClient {

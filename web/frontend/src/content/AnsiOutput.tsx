@@ -46,7 +46,7 @@ export function AnsiOutput({ text, truncated = false, label = "Output" }: { text
           Show {first.toLocaleString("en")} earlier lines
         </button>
       ) : null}
-      <pre tabIndex={0} role="region" aria-label={label} dir="ltr">
+      <pre tabIndex={0} role="group" aria-label={label} dir="ltr">
         {rows.map((row) => (
           <LineRuns key={screen.dropped + row} runs={screen.runs(row)} />
         ))}

@@ -25,7 +25,7 @@ export const Code = memo(function Code({ code, info }: { code: string; info?: st
         <CopyButton text={code} what="code" />
       </div>
       {/* Reachable by keyboard, because wide code is scrolled sideways. */}
-      <pre tabIndex={0} role="region" aria-label={label ? `Code, ${label}` : "Code"} dir="ltr">
+      <pre tabIndex={0} role="group" aria-label={label ? `Code, ${label}` : "Code"} dir="ltr">
         <code>
           <Segments segments={segments} />
         </code>

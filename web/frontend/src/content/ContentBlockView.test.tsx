@@ -60,5 +60,5 @@ test.each([{ type: "text" }, { type: "text", text: 5 }, { type: "resource" }, { 
 test("characters that turn text around are shown by their number", () => {
   expect(visibleText("rm \u202Etxt.exe\u200b")).toBe("rm ‹U+202E›txt.exe‹U+200B›");
   expect(titleText(" a\n\nb ".repeat(2))).toBe("a b a b");
-  expect(titleText("x".repeat(10_000)).length).toBeLessThanOrEqual(2_000);
+  expect(titleText("x".repeat(10_000)).length).toBeLessThanOrEqual(1_000);
 });

@@ -5,6 +5,7 @@ import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from "../transcri
 import { Code } from "./Code.tsx";
 import { Link } from "./Link.tsx";
 import { Markdown } from "./Markdown.tsx";
+import { Icon } from "./icons.tsx";
 import { languageOfPath } from "./highlight.ts";
 import { mediaAddress, safeAddress } from "./safe_links.ts";
 import { asText, prettyJson, sizeText, titleText } from "./visible_text.ts";
@@ -40,7 +41,7 @@ function Picture({ mimeType, data, uri, name = "Picture" }: { mimeType: unknown;
   const dialog = useRef<HTMLDialogElement>(null);
   const address = mediaAddress("image", mimeType, data);
   if (address === null || data === "") {
-    return uri ? <p><Link href={uri} label={name}>🖼 {titleText(uri)}</Link></p> : <Refused what={`picture of type ${titleText(mimeType, "unknown")}`} />;
+    return uri ? <p><Link href={uri} label={name}>{titleText(uri)}</Link></p> : <Refused what={`picture of type ${titleText(mimeType, "unknown")}`} />;
   }
   const close = () => dialog.current?.close();
   return (
@@ -72,7 +73,7 @@ function ResourceLink({ link }: { link: ResourceLinkBlock }) {
   const uri = asText(link.uri);
   return (
     <div class="resource">
-      <span class="resource-icon" aria-hidden="true">🔗</span>
+      <Icon name="link" />
       <div>
         <div class="resource-name">{safeAddress(uri) ? <Link href={uri} label={name}>{name}</Link> : name}</div>
         {link.description ? <div class="soft" dir="auto">{titleText(link.description)}</div> : null}
@@ -101,7 +102,7 @@ function Resource({ resource }: { resource: ResourceBlock["resource"] }) {
   const size = sizeText(Math.floor((asText(resource?.blob).length * 3) / 4));
   return (
     <div class="resource">
-      <span class="resource-icon" aria-hidden="true">📦</span>
+      <Icon name="data" />
       <span class="mono path">{titleText(path, "Attached data")}</span>
       <span class="soft small facts">{[titleText(type), size].filter(Boolean).join(" · ")}</span>
     </div>

@@ -7,6 +7,7 @@ import { h, type ComponentChildren, type VNode } from "preact";
 import type { Token, Tokens } from "marked";
 import { Code } from "./Code.tsx";
 import { decodeEntities } from "./entities.ts";
+import { Icon } from "./icons.tsx";
 import { Link } from "./Link.tsx";
 import { mediaAddress } from "./safe_links.ts";
 
@@ -73,7 +74,7 @@ function table(token: Tokens.Table, depth: number): VNode {
   const cell = (name: "th" | "td", one: Tokens.TableCell, index: number) =>
     h(name, { key: index, class: one.align ? `align-${one.align}` : undefined, dir: "auto" }, inline(one.tokens, depth + 1));
   return (
-    <div class="table" tabIndex={0} role="region" aria-label="Table">
+    <div class="table" tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>{token.header.map((one, index) => cell("th", one, index))}</tr>
@@ -147,5 +148,5 @@ function picture(token: Tokens.Image): ComponentChildren {
   const address = inside && mediaAddress("image", inside[1], inside[2]);
   if (address) return <img src={address} alt={token.text} class="picture" />;
   const words = token.text || "picture";
-  return <Link href={token.href} label={words}>🖼 {words}</Link>;
+  return <Link href={token.href} label={words}><Icon name="picture" /> {words}</Link>;
 }

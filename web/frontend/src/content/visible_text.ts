@@ -3,7 +3,7 @@
    A right-to-left override or a zero-width character can make one command look like another, so
    such characters are shown by their number. Prose is isolated by the style sheet instead. */
 
-export const TITLE_CHARS_MAX = 2_000;
+export const TITLE_CHARS_MAX = 1_000;
 
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;

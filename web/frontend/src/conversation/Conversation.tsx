@@ -36,9 +36,9 @@ export function Conversation({ session, onShowFile, onReview }: Props) {
   const [isAtEnd, setAtEnd] = useState(true);
   return (
     <ViewContext.Provider value={shared}>
-      <section class="conversation" aria-label="Conversation">
+      <section class="conversation">
         {timeline.length === 0 ? <Empty session={session} /> : null}
-        <VirtualList key={session.summary.value.sessionId} rows={timeline} estimate={estimate} draw={draw} label="Conversation" onEnd={setAtEnd} control={list}>
+        <VirtualList key={session.summary.value.sessionId} rows={timeline} estimate={estimate} draw={draw} label={`Conversation: ${titleText(session.summary.value.title, "new session")}`} onEnd={setAtEnd} control={list}>
           <TurnState session={session} />
         </VirtualList>
         {isAtEnd ? null : (

@@ -5,7 +5,7 @@ import { CopyButton } from "../content/CopyButton.tsx";
 import { ContentBlockView } from "../content/ContentBlockView.tsx";
 import { titleText } from "../content/visible_text.ts";
 import type { ContentBlock, Message, SessionMessage } from "../transcript/items.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "../content/icons.tsx";
 import { useFold, useView } from "./view_state.ts";
 
 export function MessageView({ message }: { message: Message }) {

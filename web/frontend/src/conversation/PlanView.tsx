@@ -7,20 +7,20 @@ import { shownPath } from "../content/ContentBlockView.tsx";
 import { titleText } from "../content/visible_text.ts";
 import type { Plan, PlanEntry } from "../transcript/items.ts";
 import type { Transcript } from "../transcript/transcript.ts";
-import { Icon, Status } from "./icons.tsx";
+import { Icon, Status } from "../content/icons.tsx";
 
 export function PlanView({ plan }: { plan: Plan }) {
   void plan.revision.value;
   if (plan.removed) return null;
   return (
-    <section class="item plan" aria-label="Plan">
+    <div class="item plan" role="group" aria-label="Plan">
       <header class="plan-head">
         <Icon name="plan" />
         <h3>Plan</h3>
         <Progress entries={plan.entries} />
       </header>
       <PlanBody plan={plan} />
-    </section>
+    </div>
   );
 }
 
@@ -41,7 +41,7 @@ function Entries({ entries }: { entries: readonly PlanEntry[] }) {
         <li key={index} class={`plan-${entry.status === "completed" || entry.status === "in_progress" || entry.status === "cancelled" ? entry.status : "pending"}`}>
           <Status status={entry.status} />
           <div class="plan-words"><Markdown text={String(entry.content ?? "").slice(0, 4_000)} /></div>
-          {entry.priority === "high" ? <span class="priority small">high</span> : null}
+          {entry.priority === "high" && entry.status !== "completed" ? <span class="priority small">high</span> : null}
         </li>
       ))}
     </ol>

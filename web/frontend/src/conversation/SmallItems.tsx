@@ -2,7 +2,7 @@
 
 import { prettyJson, titleText } from "../content/visible_text.ts";
 import type { Compaction, Notice, Subagent, UnknownItem } from "../transcript/items.ts";
-import { Icon, Status } from "./icons.tsx";
+import { Icon, Status } from "../content/icons.tsx";
 import { Blocks, Folded } from "./MessageView.tsx";
 import { Unknown } from "../content/ContentBlockView.tsx";
 
@@ -50,7 +50,7 @@ export function SubagentView({ subagent }: { subagent: Subagent }) {
   const { confirmed, stopReason, reported } = subagent.state;
   const status = confirmed === "running" ? "in_progress" : confirmed === "requires_action" ? "paused" : stopReason === "cancelled" ? "cancelled" : confirmed === "idle" ? "completed" : "pending";
   return (
-    <section class="item subagent" aria-label="Sub-agent">
+    <div class="item subagent" role="group" aria-label="Sub-agent">
       <Icon name="agent" />
       <div class="subagent-words">
         <div><span class="badge">Sub-agent</span> <strong dir="auto">{titleText(subagent.title, "without a title")}</strong></div>
@@ -59,7 +59,7 @@ export function SubagentView({ subagent }: { subagent: Subagent }) {
         {confirmed === null && reported ? <p class="soft small">{titleText(reported)}</p> : null}
       </div>
       <Status status={status} />
-    </section>
+    </div>
   );
 }
 

@@ -22,7 +22,7 @@ export function TerminalPane({ terminal }: { terminal: TerminalItem }) {
   const { exitStatus: exit, text } = terminal;
   const command = visibleText((terminal.command ?? "").slice(0, 4_000));
   return (
-    <section class="terminal" aria-label={`Terminal: ${titleText(terminal.command, "command").slice(0, 200)}`}>
+    <div class="terminal" role="group" aria-label={`Terminal: ${titleText(terminal.command, "command").slice(0, 200)}`}>
       <div class="terminal-head">
         <div class="terminal-command">
           <span class="soft" aria-hidden="true">$ </span>
@@ -33,7 +33,7 @@ export function TerminalPane({ terminal }: { terminal: TerminalItem }) {
       </div>
       {text === "" ? null : <AnsiOutput text={text} truncated={terminal.truncated} label="Output of the command" />}
       <Ending exit={exit} isEmpty={text === ""} />
-    </section>
+    </div>
   );
 }
 

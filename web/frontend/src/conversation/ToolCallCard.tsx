@@ -8,7 +8,7 @@ import { languageOfPath } from "../content/highlight.ts";
 import { durationText, prettyJson, titleText } from "../content/visible_text.ts";
 import { DiffSummary } from "../review/DiffSummary.tsx";
 import type { Location, ToolCall, ToolContent } from "../transcript/items.ts";
-import { Icon, Status } from "./icons.tsx";
+import { Icon, Status } from "../content/icons.tsx";
 import { TerminalPane } from "./TerminalView.tsx";
 import { useFold, useNow, useView } from "./view_state.ts";
 
@@ -32,7 +32,7 @@ export const ToolCallCard = memo(function ToolCallCard({ call }: { call: ToolCal
       <summary>
         <Icon name={kind} />
         <span class="hidden-text">{KIND_WORDS[kind]}: </span>
-        <span class="tool-title" dir="auto">{titleText(call.title || call.name, KIND_WORDS[kind])}</span>
+        <span class="tool-title" dir="auto"><Words text={titleText(call.title || call.name, KIND_WORDS[kind])} /></span>
         {open ? null : <DiffCounts call={call} />}
         <Duration call={call} runs={runs} />
         <Status status={status} />
@@ -41,6 +41,14 @@ export const ToolCallCard = memo(function ToolCallCard({ call }: { call: ToolCal
     </details>
   );
 });
+
+/** A title; what stands in backquotes is code. */
+function Words({ text }: { text: string }) {
+  const parts = text.split("`");
+  // An even number of parts: one backquote has no partner.
+  if (parts.length % 2 === 0) return <>{text}</>;
+  return <>{parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+}
 
 function isOpenAtFirst(call: ToolCall): boolean {
   if (call.diffs.length > 0 || call.status === "failed") return true;
@@ -61,14 +69,16 @@ function Duration({ call, runs }: { call: ToolCall; runs: boolean }) {
 
 function Body({ call }: { call: ToolCall }) {
   const hasContent = call.content.length > 0;
+  const { session } = useView();
+  const changed = new Set(call.diffs.map((diff) => diff.path));
   return (
     <div class="tool-body">
-      <Locations locations={call.locations} />
+      <Locations locations={call.locations.filter(({ path }) => !changed.has(path))} />
       {call.content.map((content, index) => (
         <ToolContentView key={index} call={call} content={content} />
       ))}
       {call.diffs.map((diff, index) => (
-        <DiffSummary key={index} diff={diff} />
+        <DiffSummary key={index} diff={diff} folder={session.summary.value.cwd} />
       ))}
       {isGiven(call.rawInput) ? <Raw name="Input" value={call.rawInput} foldKey={`${call.key} input`} unfolded={!hasContent} /> : null}
       {isGiven(call.rawOutput) ? <Raw name="Output" value={call.rawOutput} foldKey={`${call.key} output`} unfolded={!hasContent} /> : null}
@@ -91,7 +101,7 @@ function ToolContentView({ call, content }: { call: ToolCall; content: ToolConte
       if (block?.type === "text" && path !== undefined && !block.text.startsWith("```")) {
         return <Code code={block.text} info={languageOfPath(path) ?? undefined} />;
       }
-      return block ? <div class="tool-content"><ContentBlockView block={block} /></div> : null;
+      return block ? <div class="tool-content" tabIndex={0} role="group" aria-label="Result"><ContentBlockView block={block} /></div> : null;
     }
     case "terminal": {
       const terminal = terminals.find(content.terminalId);

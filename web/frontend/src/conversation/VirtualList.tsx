@@ -93,14 +93,18 @@ export function VirtualList<Row extends Keyed>({ rows, estimate, draw, label, on
   }));
 
   return (
-    <div class="list-view" ref={view} onScroll={onScroll} tabIndex={0} role="feed" aria-label={label} aria-busy="false">
-      <div style={{ height: heights.top(range.first) }} aria-hidden="true" />
-      {rows.slice(range.first, range.last).map((row, index) => (
-        <RowFrame key={row.key} rowKey={row.key} observer={observer} position={range.first + index + 1} count={rows.length}>
-          {draw(row, range.first + index)}
-        </RowFrame>
-      ))}
-      <div style={{ height: Math.max(0, heights.total - heights.top(range.last)) }} aria-hidden="true" />
+    <div class="list-view" ref={view} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+      {rows.length === 0 ? null : (
+        <div role="feed" aria-label="Messages and actions" aria-busy="false">
+          <div style={{ height: heights.top(range.first) }} aria-hidden="true" />
+          {rows.slice(range.first, range.last).map((row, index) => (
+            <RowFrame key={row.key} rowKey={row.key} observer={observer} position={range.first + index + 1} count={rows.length}>
+              {draw(row, range.first + index)}
+            </RowFrame>
+          ))}
+          <div style={{ height: Math.max(0, heights.total - heights.top(range.last)) }} aria-hidden="true" />
+        </div>
+      )}
       {children}
     </div>
   );

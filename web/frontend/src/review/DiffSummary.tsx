@@ -37,7 +37,7 @@ export function FileName({ path, oldPath, operation, folder = "" }: { path: stri
 export function DiffSummary({ diff, folder = "" }: { diff: FileDiff; folder?: string }) {
   const hunks = useMemo(() => hunksOf(diff), [diff]);
   return (
-    <section class="file-diff" aria-label={`Changes of ${titleText(diff.path)}`}>
+    <div class="file-diff" role="group" aria-label={`Changes of ${titleText(diff.path)}`}>
       <header>
         <FileName path={diff.path} oldPath={diff.oldPath} operation={diff.operation} folder={folder} />
         {hunks === null ? null : <DiffCounts counts={countsOf(hunks)} />}
@@ -49,6 +49,6 @@ export function DiffSummary({ diff, folder = "" }: { diff: FileDiff; folder?: st
       ) : (
         <DiffView path={diff.path} hunks={hunks} linesMax={LINES_IN_CARD} />
       )}
-    </section>
+    </div>
   );
 }

@@ -98,12 +98,12 @@ const HunkView = memo(function HunkView({ path, hunk, layout, children }: { path
     <div class="hunk">
       <div class="hunk-head">
         <span class="mono soft small" dir="ltr">
-          {hunk.newStart} {titleText(hunk.heading).slice(0, 120)}
+          Line {hunk.newStart} {titleText(hunk.heading).slice(0, 120)}
         </span>
         {children}
       </div>
       {/* Reachable by keyboard, because long lines are scrolled sideways. */}
-      <div class="hunk-scroll" tabIndex={0} role="region" aria-label={label} dir="ltr">
+      <div class="hunk-scroll" tabIndex={0} role="group" aria-label={label} dir="ltr">
         <table>
           <tbody>
             {layout === "split"

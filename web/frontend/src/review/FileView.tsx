@@ -48,7 +48,7 @@ function Lines({ path, text, line }: { path: string; text: string; line: number 
   const marked = useRef<HTMLTableRowElement>(null);
   useEffect(() => marked.current?.scrollIntoView({ block: "center" }), [path, line, text]);
   return (
-    <div class="file-lines" tabIndex={0} role="region" aria-label={`File ${titleText(path)}`} dir="ltr">
+    <div class="file-lines" tabIndex={0} role="group" aria-label={`File ${titleText(path)}`} dir="ltr">
       <table>
         <tbody>
           {rows.map((row, index) => {

@@ -12,7 +12,7 @@ import { Accepted } from "./accepted.ts";
 import { DiffCounts, FileName } from "./DiffSummary.tsx";
 import { DiffView, LayoutChoice } from "./DiffView.tsx";
 import { fingerprint, type Hunk } from "./hunks.ts";
-import { reviewFile, undo, type FileReview } from "./review_file.ts";
+import { redo, reviewFile, undo, type FileReview, type Undone } from "./review_file.ts";
 import { changedFiles, type ChangedFile } from "./session_changes.ts";
 
 interface Props {
@@ -38,6 +38,7 @@ export function ReviewPanel({ session, path, onClose }: Props) {
   const [reviews, setReviews] = useState<ReadonlyMap<string, FileReview>>(new Map());
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [undone, setUndone] = useState<readonly Undone[]>([]);
   const load = useCallback(
     async (file: ChangedFile) => {
       const made = await reviewFile(session, file);
@@ -52,21 +53,31 @@ export function ReviewPanel({ session, path, onClose }: Props) {
     if (path !== undefined) document.getElementById(anchorOf(path))?.scrollIntoView({ block: "start" });
   }, [path, reviews.size]);
 
-  const undoAll = async (wanted: readonly [FileReview, Hunk | null][]) => {
+  const change = async (work: () => Promise<void>) => {
     setBusy(true);
     setProblem(null);
     try {
-      for (const [review, hunk] of wanted) {
-        await undo(session, review, hunk);
-        await load(review.file);
-      }
+      await work();
     } catch (error) {
       setProblem(sentence(error));
-      await Promise.all(wanted.map(([review]) => load(review.file))).catch(() => undefined);
-    } finally {
-      setBusy(false);
     }
+    await Promise.all(files.map(load)).catch((error: unknown) => setProblem(sentence(error)));
+    setBusy(false);
   };
+  const undoAll = (wanted: readonly UndoStep[]) =>
+    change(async () => {
+      const done: Undone[] = [];
+      try {
+        for (const [review, hunk] of wanted) done.push(await undo(session, review, hunk));
+      } finally {
+        setUndone(done);
+      }
+    });
+  const redoAll = () =>
+    change(async () => {
+      for (const one of [...undone].reverse()) await redo(session, one);
+      setUndone([]);
+    });
   const loaded = files.map((file) => reviews.get(file.path)).filter((review) => review !== undefined);
   const open = loaded.filter((review) => openHunks(review, accepted).length > 0);
   const totals = { added: 0, removed: 0 };
@@ -85,10 +96,18 @@ export function ReviewPanel({ session, path, onClose }: Props) {
         <button type="button" class="small" disabled={open.length === 0} onClick={() => accepted.accept(open.flatMap((review) => marksOf(review)))}>
           Accept all
         </button>
-        <UndoButton label="Undo all" disabled={isBusy || !open.some((review) => review.current !== null)} confirm="Undo all changes?" onUndo={() => undoAll(open.filter((review) => review.current !== null).flatMap((review) => undoSteps(review, accepted)))} />
+        <UndoButton label="Undo all" disabled={isBusy || !open.some((review) => review.current !== null)} confirm="Undo all changes?" onUndo={() => undoAll(open.filter((review) => review.current !== null).map((review) => undoStep(review, accepted)))} />
         {onClose ? <button type="button" class="quiet small" aria-label="Close the review" onClick={onClose}>Close</button> : null}
       </header>
       <p class="review-problem problem" role="alert">{problem}</p>
+      <div class="review-undone" role="status">
+        {undone.length === 0 ? null : (
+          <>
+            <span>Undone in {[...new Set(undone.map((one) => titleText(one.path)))].join(", ")}. </span>
+            <button type="button" class="small" disabled={isBusy} onClick={() => void redoAll()}>Bring it back</button>
+          </>
+        )}
+      </div>
       {files.length === 0 ? <p class="soft review-empty">The agent has changed no files in this session.</p> : null}
       {files.map((file) => (
         <FileSection
@@ -98,7 +117,7 @@ export function ReviewPanel({ session, path, onClose }: Props) {
           folder={session.summary.value.cwd}
           accepted={accepted}
           isBusy={isBusy}
-          onUndo={(review, hunk) => void undoAll(hunk === null ? undoSteps(review, accepted) : [[review, hunk]])}
+          onUndo={(review, hunk) => void undoAll([hunk === null ? undoStep(review, accepted) : [review, [hunk]]])}
         />
       ))}
     </section>
@@ -121,10 +140,12 @@ function openHunks(review: FileReview, accepted: Accepted): Hunk[] {
   return review.hunks.filter((hunk) => !accepted.has(fingerprint(review.file.path, hunk)));
 }
 
-/** All of a file in one step, unless some of its hunks were accepted. */
-function undoSteps(review: FileReview, accepted: Accepted): [FileReview, Hunk | null][] {
+type UndoStep = readonly [FileReview, readonly Hunk[] | null];
+
+/** All of a file, unless some of its hunks were accepted. */
+function undoStep(review: FileReview, accepted: Accepted): UndoStep {
   const open = openHunks(review, accepted);
-  return open.length === review.hunks.length ? [[review, null]] : open.map((hunk) => [review, hunk]);
+  return [review, open.length === review.hunks.length ? null : open];
 }
 
 interface FileProps {

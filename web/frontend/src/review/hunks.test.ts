@@ -38,6 +38,11 @@ test("a hunk is found after lines were added above it", () => {
   expect(reversed("zero\nzero\none\nTWO\nthree\n", hunks)).toEqual({ text: "zero\nzero\none\ntwo\nthree\n", lost: 0 });
 });
 
+test("a hunk is found in a file whose line ends are given plainly", () => {
+  const hunks = hunksBetween("one\r\ntwo\r\n", "one\r\nTWO\r\n");
+  expect(reversed("one\nTWO\n", hunks)).toEqual({ text: "one\ntwo\n", lost: 0 });
+});
+
 test("a hunk that was taken back already is not counted as lost", () => {
   const hunks = hunksBetween("one\ntwo\n", "one\nTWO\n");
   expect(reversed("one\ntwo\n", hunks)).toEqual({ text: "one\ntwo\n", lost: 0 });

@@ -23,10 +23,18 @@ export interface Reversal {
 
 /** The text before these hunks of one change, as far as they can still be found. */
 export function reversed(text: string, hunks: readonly Hunk[]): Reversal {
+  const exact = reversedLines(text, hunks, false);
+  if (exact.lost === 0 || text.includes("\r\n")) return exact;
+  // A gateway may give the lines of a file with plain ends whatever it has on disk.
+  const plain = reversedLines(text, hunks, true);
+  return plain.lost < exact.lost ? plain : exact;
+}
+
+function reversedLines(text: string, hunks: readonly Hunk[], isPlain: boolean): Reversal {
   const lines = splitLines(text);
   let lost = 0;
   for (const hunk of [...hunks].reverse()) {
-    const { before, after } = sides(hunk);
+    const { before, after } = sides(hunk, isPlain);
     if (before.join("") === after.join("")) continue;
     const at = place(lines, after, hunk.newStart - 1);
     if (at !== null) lines.splice(at, after.length, ...before);
@@ -35,9 +43,10 @@ export function reversed(text: string, hunks: readonly Hunk[]): Reversal {
   return { text: lines.join(""), lost };
 }
 
-function sides(hunk: Hunk): { before: string[]; after: string[] } {
-  const before = hunk.lines.filter((line) => line.kind !== "added").map((line) => line.text);
-  const after = hunk.lines.filter((line) => line.kind !== "removed").map((line) => line.text);
+function sides(hunk: Hunk, isPlain = false): { before: string[]; after: string[] } {
+  const lines = isPlain ? hunk.lines.map((line) => ({ ...line, text: line.text.replace(/\r\n$/, "\n") })) : hunk.lines;
+  const before = lines.filter((line) => line.kind !== "added").map((line) => line.text);
+  const after = lines.filter((line) => line.kind !== "removed").map((line) => line.text);
   return { before, after };
 }
 

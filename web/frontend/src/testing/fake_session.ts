@@ -218,12 +218,14 @@ export class FakeSession implements OpenSession {
     return text === undefined ? { problem: `There is no file ${path}.` } : { text, hash: hashOf(text) };
   }
 
-  async write(path: string, text: string, expectedHash: string): Promise<void> {
+  async write(path: string, text: string | null, expectedHash: string | null): Promise<void> {
     this.calls.push(["write", path, text, expectedHash]);
-    if (hashOf(this.files.get(path) ?? "") !== expectedHash) {
+    const there = this.files.get(path);
+    if ((there === undefined ? null : hashOf(there)) !== expectedHash) {
       throw new Error(`${path} has changed meanwhile. Look at it again before you undo this.`);
     }
-    this.files.set(path, text);
+    if (text === null) this.files.delete(path);
+    else this.files.set(path, text);
   }
 }
 

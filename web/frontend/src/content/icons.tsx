@@ -1,4 +1,4 @@
-/* The signs of tool calls and states: drawn with lines in the colour of the text around them. */
+/* Signs of tool calls, states and attachments: lines in the colour of the text around them. */
 
 const PATHS: Record<string, string> = {
   read: "M4 3h6l3 3v7H4zM10 3v3h3M6 8.5h5M6 11h5",
@@ -17,6 +17,9 @@ const PATHS: Record<string, string> = {
   notice: "M8 7.200v4M8 4.800v.300M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12z",
   warning: "M8 2.500l6 10.800H2zM8 6.500v3.500M8 11.600v.2",
   compaction: "M4 2.500l4 3.5 4-3.500M4 13.500l4-3.5 4 3.500M3 8h10",
+  link: "M6.5 9.5l3-3M7.5 4.8l1.6-1.6a2.6 2.6 0 0 1 3.7 3.7l-1.6 1.6M8.5 11.2l-1.6 1.6a2.6 2.6 0 0 1-3.7-3.7l1.6-1.6",
+  data: "M8 2.5l5 2.700v5.600L8 13.500l-5-2.700V5.200zM3 5.200L8 8l5-2.800M8 8v5.5",
+  picture: "M2.5 3.500h11v9h-11zM3 11.500l3-3 2.5 2.5 2-2 2.5 2.500M10.5 6.500v.1",
   message: "M2.5 3.500h11v7.500H7l-3 2.500v-2.500H2.500z",
 };
 
