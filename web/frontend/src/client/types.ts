@@ -163,6 +163,8 @@ export interface AccordClient {
   readonly sessions: Signal<readonly SessionSummary[]>;
   readonly open: Signal<readonly OpenSession[]>;
   readonly active: Signal<OpenSession | null>;
+  /** What failed outside of a session, such as an invitation, as a sentence. */
+  readonly problem: Signal<string | null>;
   readonly traffic: { entries: Signal<readonly TrafficEntry[]>; clear(): void };
 
   chooseAgent(name: string): Promise<void>;

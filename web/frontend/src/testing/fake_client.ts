@@ -42,6 +42,7 @@ export class FakeClient implements AccordClient {
   ]);
   readonly open = signal<readonly FakeSession[]>([]);
   readonly active = signal<FakeSession | null>(null);
+  readonly problem = signal<string | null>(null);
   readonly traffic = {
     entries: signal<readonly TrafficEntry[]>([]),
     clear: () => {

@@ -164,6 +164,19 @@ export class Transcript {
     return this.view.state.shown;
   }
 
+  /** The options as of the last update. */
+  get configOptionsNow(): readonly ConfigOption[] {
+    return this.view.options.items;
+  }
+
+  /** Who wrote the newest prompt, as the gateway says; null where it says nothing. */
+  get authorOfLastPrompt(): string | null {
+    const isPrompt = (item: Item) => item.kind === "message" && item.role === "user";
+    const prompt = this.view.timeline.findLast(isPrompt) as Message | undefined;
+    const author = prompt?.meta["accord.author"] as { displayName?: unknown } | undefined;
+    return typeof author?.displayName === "string" ? author.displayName : null;
+  }
+
   // Prompts of ours
 
   /** Show a prompt of ours at once.  Its echo, if one comes, becomes the same message. */
