@@ -39,7 +39,6 @@ export function Composer({ client, session }: Props) {
 function Editor({ client, session }: Props) {
   const input = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
-  const [problems, setProblems] = useState<readonly string[]>([]);
   const [caret, setCaret] = useState(0);
   const [dismissed, setDismissed] = useState<number | null>(null);
   const nextCaret = useRef<number | null>(null);
@@ -75,11 +74,10 @@ function Editor({ client, session }: Props) {
   const send = async (): Promise<void> => {
     history.leave();
     notice.idle();
-    const problem = await sendDraft(session, client.connection.value);
-    setProblems(problem === null ? [] : [problem]);
+    await sendDraft(session, client.connection.value);
   };
   const attach = async (files: readonly File[]): Promise<void> => {
-    setProblems(await addFiles(session, files, client.agent.value?.capabilities));
+    await addFiles(session, files, client.agent.value?.capabilities);
   };
   const walk = (direction: -1 | 1, event: KeyboardEvent): void => {
     const { selectionStart, selectionEnd } = input.current!;
@@ -122,7 +120,7 @@ function Editor({ client, session }: Props) {
   return (
     <div class="composer">
       <PromptQueue session={session} onEdited={() => input.current?.focus()} />
-      <Problems problems={problems} onClose={() => setProblems([])} />
+      <Problem session={session} />
       <Attachments session={session} />
       <div class="composer-field">
         {token !== null && <CompletionList id={listId} completions={completions} onChoose={choose} />}
@@ -148,7 +146,7 @@ function Editor({ client, session }: Props) {
         />
         <div class="composer-bar">
           <AttachButton onFiles={attach} />
-          <Pickers session={session} onProblem={(problem) => setProblems([problem])} />
+          <Pickers session={session} />
           <SendButtons client={client} session={session} onSend={send} />
         </div>
       </div>
@@ -227,17 +225,15 @@ function Attachments({ session }: { session: OpenSession }) {
   );
 }
 
-function Problems({ problems, onClose }: { problems: readonly string[]; onClose(): void }) {
+/** The last thing with this session that failed. */
+function Problem({ session }: { session: OpenSession }) {
+  const problem = session.problem.value;
   return (
     <div role="alert">
-      {problems.length > 0 && (
-        <div class="composer-problems problem">
-          <div>
-            {problems.map((problem) => (
-              <p key={problem}>{problem}</p>
-            ))}
-          </div>
-          <button type="button" class="quiet icon" aria-label="Close this message" onClick={onClose}>
+      {problem !== null && (
+        <div class="composer-problem problem">
+          <p>{problem}</p>
+          <button type="button" class="quiet icon" aria-label="Close this message" onClick={() => (session.problem.value = null)}>
             <Icon name="close" />
           </button>
         </div>

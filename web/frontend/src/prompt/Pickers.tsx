@@ -7,18 +7,13 @@ import { titleText } from "../content/visible_text.ts";
 import type { Choice, ConfigOption } from "../transcript/session_facts.ts";
 import { messageOf } from "./send_prompt.ts";
 
-interface Props {
-  session: OpenSession;
-  onProblem(problem: string): void;
-}
-
-export function Pickers({ session, onProblem }: Props) {
+export function Pickers({ session }: { session: OpenSession }) {
   const modes = session.transcript.modes.value;
   const options = session.transcript.configOptions.value;
   // Agents that have modes as options as well report both.
   const ownModes = options.some((option) => option.category === "mode") ? [] : modes.available;
   const modeChoices = ownModes.map((mode) => ({ ...NO_GROUP, value: mode.modeId, name: mode.name, description: mode.description }));
-  const attempt = (change: Promise<void>): Promise<void> => change.catch((error: unknown) => onProblem(messageOf(error)));
+  const attempt = (change: Promise<void>): Promise<void> => change.catch((error: unknown) => void (session.problem.value = messageOf(error)));
   return (
     <div class="pickers">
       {modeChoices.length > 0 && (

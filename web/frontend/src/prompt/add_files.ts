@@ -3,8 +3,8 @@
 import type { Attachment, OpenSession } from "../client/types.ts";
 import { attachmentOf, promptCapabilities, refusal } from "./attachments.ts";
 
-/** Attach what the agent takes; return a sentence for each file that was not attached. */
-export async function addFiles(session: OpenSession, files: readonly File[], capabilities: unknown): Promise<string[]> {
+/** Attach what the agent takes, and say which files were not attached. */
+export async function addFiles(session: OpenSession, files: readonly File[], capabilities: unknown): Promise<void> {
   const takes = promptCapabilities(capabilities);
   const problems: string[] = [];
   for (const file of files) {
@@ -13,7 +13,7 @@ export async function addFiles(session: OpenSession, files: readonly File[], cap
     if ("problem" in made) problems.push(made.problem);
     else addToDraft(session, "", [made]);
   }
-  return problems;
+  session.problem.value = problems.length > 0 ? problems.join(" ") : null;
 }
 
 /** Put text and attachments behind what is in the draft. */

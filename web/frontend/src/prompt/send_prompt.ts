@@ -16,28 +16,28 @@ export function sendAction(session: OpenSession, connection: Connection): SendAc
   return session.running.value === null ? "send" : "queue";
 }
 
-/** Send the draft, or queue it while the agent works; return a sentence if that failed. */
-export async function sendDraft(session: OpenSession, connection: Connection): Promise<string | null> {
+/** Send the draft, or queue it while the agent works; what fails is the problem of the session. */
+export async function sendDraft(session: OpenSession, connection: Connection): Promise<void> {
   const action = sendAction(session, connection);
-  if (action === "nothing") return null;
-  if (action === "offline") return "Not connected. Your text is kept; send it when the connection is back.";
+  if (action === "nothing") return;
+  session.problem.value = action === "offline" ? "Not connected. Your text is kept; send it when the connection is back." : null;
+  if (action === "offline") return;
   const sent = session.draft.value;
   const blocks = promptBlocks(sent.text, sent.attachments);
   session.draft.value = { text: "", attachments: [] };
   if (action === "queue") {
     session.enqueue(blocks);
-    return null;
+    return;
   }
   try {
     await session.prompt(blocks);
-    return null;
   } catch (error) {
     const typedSince = session.draft.value;
     batch(() => {
       session.draft.value = sent;
       addToDraft(session, typedSince.text, typedSince.attachments);
+      session.problem.value = `${messageOf(error)} Your text is back in the prompt.`;
     });
-    return `${messageOf(error)} Your text is back in the prompt.`;
   }
 }
 

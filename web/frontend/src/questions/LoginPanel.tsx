@@ -2,14 +2,24 @@
 
 import { useState } from "preact/hooks";
 
+import { TOKEN_METHOD } from "../client/accord_client.ts";
 import type { AccordClient, AuthMethod } from "../client/types.ts";
 import { titleText, visibleText } from "../content/visible_text.ts";
 import { messageOf } from "../prompt/send_prompt.ts";
 
-/** The token of the gateway goes to `logIn` under this name. */
-export const TOKEN_METHOD = "token";
+/** The gateway or its agent wants to know who the user is; which of them, `why` says. */
+export function LoginPage({ client, why }: { client: AccordClient; why: string }) {
+  return (
+    <main class="login-page">
+      <h1>Log in</h1>
+      <p>{titleText(why)}</p>
+      <AgentLogins client={client} />
+      <TokenLogin client={client} />
+    </main>
+  );
+}
 
-export function TokenLogin({ client, why }: { client: AccordClient; why: string }) {
+function TokenLogin({ client }: { client: AccordClient }) {
   const [token, setToken] = useState("");
   const { problem, busy, run } = useAttempt();
   return (
@@ -20,9 +30,7 @@ export function TokenLogin({ client, why }: { client: AccordClient; why: string 
         void run(client.logIn(TOKEN_METHOD, { token: token.trim() }));
       }}
     >
-      <h1>Log in</h1>
-      <p class="soft">{titleText(why)}</p>
-      <label for="login-token">Token</label>
+      <label for="login-token">Token of the gateway</label>
       <input
         id="login-token"
         type="password"
@@ -58,9 +66,6 @@ export function AgentLogins({ client }: { client: AccordClient }) {
           </li>
         ))}
       </ul>
-      <button type="button" class="quiet" disabled={busy} onClick={() => void run(client.logOut())}>
-        Log out
-      </button>
       <p class="problem" role="alert">
         {problem}
       </p>

@@ -170,7 +170,7 @@ describe("the connection", () => {
   it("asks for the token when the gateway wants one", async () => {
     client.connection.value = { state: "refused", why: "Log in first.", canLogIn: true };
     show();
-    fireEvent.input(screen.getByLabelText("Token"), { target: { value: " abc " } });
+    fireEvent.input(screen.getByLabelText("Token of the gateway"), { target: { value: " abc " } });
     fireEvent.click(screen.getByRole("button", { name: "Log in" }));
     await waitFor(() => expect(client.calls).toEqual([["logIn", "token", { token: "abc" }]]));
   });

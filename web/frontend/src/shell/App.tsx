@@ -6,7 +6,7 @@ import "./shell.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { AccordClient, OpenSession } from "../client/types.ts";
-import { TokenLogin } from "../questions/LoginPanel.tsx";
+import { LoginPage } from "../questions/LoginPanel.tsx";
 import { Grants } from "../questions/grants.ts";
 import { GrantsList } from "../questions/GrantsList.tsx";
 import { openQuestions, questionTitle } from "../questions/QuestionQueue.tsx";
@@ -19,7 +19,6 @@ import { Icon } from "./Icon.tsx";
 import { KeyboardHelp } from "./KeyboardHelp.tsx";
 import type { Action } from "./Menu.tsx";
 import { NewSession } from "./sessions/NewSession.tsx";
-import { sessionProblem } from "./sessions/SessionActions.tsx";
 import { SessionList } from "./sessions/SessionList.tsx";
 import { SessionPane } from "./sessions/SessionPane.tsx";
 import { shortcutOf } from "./shortcuts.ts";
@@ -40,7 +39,7 @@ export function App({ client }: { client: AccordClient }) {
   const connection = client.connection.value;
 
   useEffect(() => callForAttention(client), [client]);
-  useEffect(() => followAddress(client, (error) => (sessionProblem.value = messageOf(error))), [client]);
+  useEffect(() => followAddress(client, (error) => (client.problem.value = messageOf(error))), [client]);
   useKeys({
     answer: () => goToQuestion(client, page.current),
     prompt: () => focusIn(page.current, ".pane.active .composer-text"),
@@ -57,11 +56,7 @@ export function App({ client }: { client: AccordClient }) {
   });
 
   if (connection.state === "refused" && connection.canLogIn) {
-    return (
-      <main class="login-page">
-        <TokenLogin client={client} why={connection.why} />
-      </main>
-    );
+    return <LoginPage client={client} why={connection.why} />;
   }
   const listButton = <ListButton waiting={waitingCount(client)} isOpen={isListOpen} onClick={() => setListOpen(!isListOpen)} />;
   const closeDialog = (): void => setDialog(null);
@@ -84,6 +79,7 @@ export function App({ client }: { client: AccordClient }) {
           onGrants={() => setDialog("grants")}
           onTraffic={() => setTraffic(!hasTraffic)}
           onHelp={() => setDialog("help")}
+          onLogOut={() => void client.logOut().catch((error: unknown) => (client.problem.value = messageOf(error)))}
           onClose={() => setListOpen(false)}
         >
           <SessionList client={client} onOpened={() => setListOpen(false)} />

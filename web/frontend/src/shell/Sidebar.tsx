@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { allowNotifications, notificationState } from "./attention.ts";
-import { Icon } from "./Icon.tsx";
+import { Icon, type IconName } from "./Icon.tsx";
 import { theme, THEME_NAMES, THEMES, type Theme } from "./theme.ts";
 
 interface Props {
@@ -12,11 +12,12 @@ interface Props {
   onGrants(): void;
   onTraffic(): void;
   onHelp(): void;
+  onLogOut(): void;
   onClose(): void;
   children: ComponentChildren;
 }
 
-export function Sidebar({ onNew, onGrants, onTraffic, onHelp, onClose, children }: Props) {
+export function Sidebar({ onNew, onGrants, onTraffic, onHelp, onLogOut, onClose, children }: Props) {
   return (
     <nav class="sidebar" aria-label="Sessions and settings">
       <div class="sidebar-head">
@@ -43,12 +44,13 @@ export function Sidebar({ onNew, onGrants, onTraffic, onHelp, onClose, children 
         <FootButton icon="key" label="Lasting answers" onClick={onGrants} />
         <FootButton icon="wire" label="Traffic" keys="Alt+T" onClick={onTraffic} />
         <FootButton icon="help" label="Keys" keys="Alt+H" onClick={onHelp} />
+        <FootButton icon="logout" label="Log out" onClick={onLogOut} />
       </div>
     </nav>
   );
 }
 
-function FootButton({ icon, label, keys, onClick }: { icon: "key" | "wire" | "help"; label: string; keys?: string; onClick(): void }) {
+function FootButton({ icon, label, keys, onClick }: { icon: IconName; label: string; keys?: string; onClick(): void }) {
   return (
     <button type="button" class="quiet icon" aria-label={label} title={keys ? `${label} (${keys})` : label} onClick={onClick}>
       <Icon name={icon} />

@@ -8,7 +8,7 @@ describe("the fragment", () => {
   it("gives back any place", () => {
     const name = fc.option(fc.string({ unit: "grapheme", minLength: 1 }), { nil: null });
     fc.assert(
-      fc.property(fc.record({ agent: name, session: name, join: name }), (place) => {
+      fc.property(fc.record({ agent: name, session: name }), (place) => {
         expect(readPlace(fragmentOf(place))).toEqual(place);
       }),
     );
@@ -30,26 +30,19 @@ describe("the address", () => {
   });
   afterEach(() => stop());
 
-  it("opens its session when the connection is there", () => {
+  it("opens its session when the connection is there", async () => {
     client.connection.value = { state: "connecting" };
     location.hash = "#agent=builtin&session=s2";
     follow();
     expect(client.calls).toEqual([]);
     client.connection.value = { state: "open", since: 0 };
-    expect(client.calls).toEqual([["openSession", "s2"]]);
+    await vi.waitFor(() => expect(client.calls.map(([name]) => name)).toEqual(["refreshSessions", "openSession"]));
   });
 
   it("chooses the agent first", async () => {
     location.hash = "#agent=acme&session=s2";
     follow();
-    await vi.waitFor(() => expect(client.calls).toEqual([["chooseAgent", "acme"], ["openSession", "s2"]]));
-  });
-
-  it("lets somebody in with a code, and forgets the code", async () => {
-    location.hash = "#session=s3&join=k3y";
-    follow();
-    expect(client.calls[0]).toEqual(["join", "k3y", "s3"]);
-    await vi.waitFor(() => expect(location.hash).toBe("#agent=builtin&session=s3"));
+    await vi.waitFor(() => expect(client.calls.map(([name]) => name)).toEqual(["chooseAgent", "refreshSessions", "openSession"]));
   });
 
   it("follows the session that is shown", async () => {

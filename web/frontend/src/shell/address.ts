@@ -1,5 +1,6 @@
-/* The part of the page's address behind `#`: which session is shown, and a code that lets somebody
-   in.  It never reaches a server, so no log has it. */
+/* The part of the page's address behind `#`: which session is shown, so that a reload shows it again.
+   It never reaches a server, so no log has it.  Tokens and invitations are there too: the client
+   takes them out before the page is drawn. */
 
 import { effect, untracked } from "@preact/signals";
 
@@ -8,13 +9,11 @@ import type { AccordClient } from "../client/types.ts";
 export interface Place {
   agent: string | null;
   session: string | null;
-  /** The code of an invitation; it works once. */
-  join: string | null;
 }
 
 export function readPlace(fragment: string): Place {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
-  return { agent: fields.get("agent"), session: fields.get("session"), join: fields.get("join") };
+  return { agent: fields.get("agent"), session: fields.get("session") };
 }
 
 /** The fragment for a place, with its `#`; empty for nowhere. */
@@ -29,29 +28,40 @@ export function followAddress(client: AccordClient, onProblem: (error: unknown) 
   if (wanted.session === null) wanted = null;
   let isSwitching = false;
   let wasShown = false;
+  const open = async (session: string): Promise<void> => {
+    try {
+      // The list has the folder of the session.
+      await client.refreshSessions();
+      await client.openSession(session);
+    } catch (error) {
+      write({});
+      onProblem(error);
+    }
+  };
   return effect(() => {
-    const isReady = client.agents.value.length > 0 && client.connection.value.state === "open";
+    const isReady = client.connection.value.state === "open";
     const shown = client.active.value?.summary.value ?? null;
     const agent = client.agent.value?.name ?? null;
+    const agents = client.agents.value;
     untracked(() => {
+      // An invitation or the user was quicker.
+      if (shown !== null) wanted = null;
       if (wanted === null) {
         if (shown !== null) write({ agent: shown.agent, session: shown.sessionId });
         else if (wasShown) write({});
         wasShown = shown !== null;
         return;
       }
-      const isOther = wanted.agent !== null && wanted.agent !== agent;
-      if (isOther && !isSwitching && client.agents.value.some((each) => each.name === wanted?.agent)) {
+      if (!isReady) return;
+      const { agent: other, session } = wanted;
+      if (other !== null && other !== agent && !isSwitching && agents.some((each) => each.name === other)) {
         isSwitching = true;
-        client.chooseAgent(wanted.agent!).catch(onProblem);
-      } else if (isReady && !(isOther && isSwitching)) {
-        const { session, join } = wanted;
-        wanted = null;
-        (join === null ? client.openSession(session!) : client.join(join, session!)).catch((error: unknown) => {
-          write({});
-          onProblem(error);
-        });
+        client.chooseAgent(other).catch(onProblem);
+        return;
       }
+      if (isSwitching && other !== agent) return;
+      wanted = null;
+      void open(session!);
     });
   });
 }

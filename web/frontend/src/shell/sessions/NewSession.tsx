@@ -15,8 +15,10 @@ interface Props {
 
 export function NewSession({ client, onDone }: Props) {
   const id = useId();
-  const folders = recentFolders(client.sessions.value);
-  const [folder, setFolder] = useState(folders[0] ?? "");
+  const [typed, setTyped] = useState<string | null>(null);
+  const started = client.folder.value;
+  const folders = [...new Set([...(started === null ? [] : [started]), ...recentFolders(client.sessions.value)])];
+  const folder = typed ?? folders[0] ?? "";
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const start = async (): Promise<void> => {
@@ -45,10 +47,11 @@ export function NewSession({ client, onDone }: Props) {
           id={id}
           list={`${id}-recent`}
           value={folder}
-          placeholder="The agent's own folder"
+          placeholder="/home/you/project"
+          required
           autoComplete="off"
           spellcheck={false}
-          onInput={(event) => setFolder(event.currentTarget.value)}
+          onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <datalist id={`${id}-recent`}>
           {folders.map((each) => (

@@ -1,16 +1,12 @@
 /* What can be done with a session, from its menu: rename, fork, delete and the rest. */
 
-import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
 
 import type { AccordClient, OpenSession, SessionSummary } from "../../client/types.ts";
 import { messageOf } from "../../prompt/send_prompt.ts";
 import { Confirm, Dialog } from "../Dialog.tsx";
 import { Menu, type Action } from "../Menu.tsx";
-import { useState } from "preact/hooks";
 import { sessionTitle } from "./session_list.ts";
-
-/** The last thing with a session that failed, for the list; an open session says it itself. */
-export const sessionProblem = signal<string | null>(null);
 
 interface Props {
   client: AccordClient;
@@ -24,10 +20,10 @@ export function SessionActions({ client, summary, session, more = [] }: Props) {
   const [dialog, setDialog] = useState<"rename" | "delete" | null>(null);
   const act = async (action: (open: OpenSession) => Promise<unknown>): Promise<void> => {
     try {
-      sessionProblem.value = null;
+      client.problem.value = null;
       await action(session ?? (await client.openSession(summary.sessionId)));
     } catch (error) {
-      sessionProblem.value = messageOf(error);
+      client.problem.value = messageOf(error);
     }
   };
   const title = sessionTitle(summary);

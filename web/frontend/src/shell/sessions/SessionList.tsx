@@ -7,7 +7,7 @@ import { titleText } from "../../content/visible_text.ts";
 import { openQuestions } from "../../questions/QuestionQueue.tsx";
 import { messageOf } from "../../prompt/send_prompt.ts";
 import { AgentPicker } from "./AgentPicker.tsx";
-import { SessionActions, sessionProblem } from "./SessionActions.tsx";
+import { SessionActions } from "./SessionActions.tsx";
 import { agoText, searchSessions, sessionTitle, shortFolder } from "./session_list.ts";
 
 /** Drawn at first, and more with each click; a search reaches all. */
@@ -27,18 +27,18 @@ export function SessionList({ client, onOpened }: Props) {
   const found = useMemo(() => searchSessions(sessions, search), [sessions, search]);
   const byId = new Map(open.map((session) => [session.summary.value.sessionId, session]));
   const show = (id: string): void => {
-    sessionProblem.value = null;
-    client.openSession(id).then(onOpened, (error: unknown) => (sessionProblem.value = messageOf(error)));
+    client.problem.value = null;
+    client.openSession(id).then(onOpened, (error: unknown) => (client.problem.value = messageOf(error)));
   };
   const loadMore = (): void => {
     setShownMax(shownMax + SHOWN_AT_ONCE);
     if (found.length > shownMax) return;
-    client.refreshSessions(true).catch((error: unknown) => (sessionProblem.value = messageOf(error)));
+    client.refreshSessions(true).catch((error: unknown) => (client.problem.value = messageOf(error)));
   };
   return (
     <>
       <div class="session-agent">
-        <AgentPicker client={client} isLabelled={false} onProblem={(problem) => (sessionProblem.value = problem)} />
+        <AgentPicker client={client} isLabelled={false} onProblem={(problem) => (client.problem.value = problem)} />
       </div>
       <input
         id="session-search"
@@ -50,7 +50,7 @@ export function SessionList({ client, onOpened }: Props) {
         onInput={(event) => setSearch(event.currentTarget.value)}
       />
       <p class="problem session-problem" role="alert">
-        {sessionProblem.value}
+        {client.problem.value}
       </p>
       {found.length === 0 && <p class="soft session-none">{sessions.length === 0 ? "There are no sessions yet." : "No session fits the search."}</p>}
       <ul class="session-list" aria-label="Sessions">

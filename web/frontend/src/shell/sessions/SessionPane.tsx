@@ -56,10 +56,7 @@ export function SessionPane({ client, session, grants, isActive, side, onSide, m
     const files = [...(event.dataTransfer?.files ?? [])];
     if (files.length === 0) return;
     event.preventDefault();
-    void addFiles(session, files, agent?.capabilities).then((problems) => {
-      session.problem.value = problems.join(" ") || null;
-      focusPrompt();
-    });
+    void addFiles(session, files, agent?.capabilities).then(focusPrompt);
   };
 
   return (
@@ -100,9 +97,6 @@ export function SessionPane({ client, session, grants, isActive, side, onSide, m
         {side !== null && <SidePanel session={session} side={side} onSide={onSide} />}
       </div>
       <div class="pane-foot">
-        <p class="problem" role="alert">
-          {session.problem.value}
-        </p>
         <QuestionQueue session={session} agent={agentName} grants={grants} onLeave={focusPrompt} />
         <Typing session={session} />
         <Composer client={client} session={session} />
@@ -120,6 +114,13 @@ function Working({ session }: { session: OpenSession }) {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, [running]);
+  if (session.loading.value) {
+    return (
+      <p class="working" role="status">
+        Loading…
+      </p>
+    );
+  }
   if (running === null) return null;
   const asks = session.questions.value.some((question) => question.settledBy === null);
   return (
