@@ -6,6 +6,10 @@ import { readAddress } from "./client/page_address.ts";
 import type { AccordClient } from "./client/types.ts";
 import { App } from "./shell/App.tsx";
 
+const SLEEP_CHECK_MS = 30_000;
+// A hidden tab's timers come once a minute.
+const SLEEP_MS = 150_000;
+
 /** What is in the fragment is for the page only, and is used once. */
 function connect(): AccordClient {
   const { address, token, invitation } = readAddress(location.href);
@@ -13,6 +17,14 @@ function connect(): AccordClient {
   const client = new GatewayClient({ address, storage: storageOf(window) });
   void client.start(token, invitation);
   addEventListener("online", () => client.wake("the network is back"));
+  addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") client.retry();
+  });
+  let seenAt = Date.now();
+  setInterval(() => {
+    if (Date.now() - seenAt > SLEEP_MS) client.wake("the computer slept");
+    seenAt = Date.now();
+  }, SLEEP_CHECK_MS);
   addEventListener("pagehide", () => client.close());
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) client.reload();

@@ -340,6 +340,10 @@ export class GatewayClient implements AccordClient {
 
   async logOut(): Promise<void> {
     await this.http.logOut();
+    this.close();
+    this.open.value = this.behind = [];
+    this.active.value = null;
+    this.sessions.value = [];
     for (const connection of this.connections.values()) connection.refuse("You are logged out.");
   }
 
@@ -356,11 +360,19 @@ export class GatewayClient implements AccordClient {
     else connection.start();
   }
 
-  /** The network is back, or the computer woke up. */
+  /** The network is back, or the computer woke up: what is open may be dead, and is left. */
   wake(why: string): void {
+    if (this.connections.size === 0) void this.start();
     for (const connection of this.connections.values()) {
       const { state } = connection.state.value;
       if (state === "open" || state === "waiting") connection.wake(why);
+    }
+  }
+
+  /** Somebody looks at the page: do not wait for the next attempt. */
+  retry(): void {
+    for (const connection of this.connections.values()) {
+      if (connection.state.value.state === "waiting") connection.wake("the connection was cut");
     }
   }
 
