@@ -192,6 +192,13 @@ it("options are set by their pickers, and go back if the agent refuses", async (
   await waitFor(() => expect(model.value).toBe("large"));
 });
 
+it("options that are seldom changed are in a dialog", async () => {
+  show();
+  fireEvent.click(screen.getByRole("button", { name: "More options" }));
+  fireEvent.click(await screen.findByLabelText("Search the web"));
+  expect(called("setOption")).toEqual([["setOption", "web", false]]);
+});
+
 it("somebody who watches has no prompt", () => {
   session.you.value = { ...session.you.value!, role: "viewer" };
   show();

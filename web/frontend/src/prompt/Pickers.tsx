@@ -1,27 +1,57 @@
 /* What can be set in a session: its mode, its model and other options of the agent. */
 
-import { useId, useRef } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 
 import type { OpenSession } from "../client/types.ts";
-import { titleText } from "../content/visible_text.ts";
+import { titleText, visibleText } from "../content/visible_text.ts";
+import { Dialog } from "../shell/Dialog.tsx";
+import { Icon } from "../shell/Icon.tsx";
 import type { Choice, ConfigOption } from "../transcript/session_facts.ts";
 import { messageOf } from "./send_prompt.ts";
 
+/** What people change often stands beside the prompt, and the rest in a dialog with its names. */
+const OFTEN: ReadonlySet<string | null> = new Set(["mode", "model", "thought_level"]);
+
 export function Pickers({ session }: { session: OpenSession }) {
+  const [isOpen, setOpen] = useState(false);
   const modes = session.transcript.modes.value;
   const options = session.transcript.configOptions.value;
   // Agents that have modes as options as well report both.
   const ownModes = options.some((option) => option.category === "mode") ? [] : modes.available;
   const modeChoices = ownModes.map((mode) => ({ ...NO_GROUP, value: mode.modeId, name: mode.name, description: mode.description }));
-  const attempt = (change: Promise<void>): Promise<void> => change.catch((error: unknown) => void (session.problem.value = messageOf(error)));
+  const rest = options.filter((option) => !OFTEN.has(option.category) && option.type !== "unknown");
+  const attempt = (change: Promise<void>): Promise<void> =>
+    change.catch((error: unknown) => void (session.problem.value = messageOf(error)));
+  const picker = (option: ConfigOption) => (
+    <OptionPicker key={option.optionId} option={option} onChoose={(value) => attempt(session.setOption(option.optionId, value))} />
+  );
   return (
     <div class="pickers">
       {modeChoices.length > 0 && (
         <Picker name="Mode" description={null} value={modes.current ?? ""} choices={modeChoices} onChoose={(id) => attempt(session.setMode(id))} />
       )}
-      {options.map((option) => (
-        <OptionPicker key={option.optionId} option={option} onChoose={(value) => attempt(session.setOption(option.optionId, value))} />
-      ))}
+      {options.filter((option) => OFTEN.has(option.category)).map(picker)}
+      {rest.length > 0 && (
+        <button type="button" class="quiet icon" aria-label="More options" title="More options" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+          <Icon name="options" />
+        </button>
+      )}
+      {isOpen && (
+        <Dialog title="Options of this session" onClose={() => setOpen(false)}>
+          <div class="option-list">
+            {rest.map((option) => (
+              <div key={option.optionId}>
+                {picker(option)}
+                {option.description && (
+                  <p class="soft" dir="auto">
+                    {visibleText(option.description)}
+                  </p>
+                )}
+              </div>
+            ))}
+          </div>
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -57,7 +87,7 @@ function Picker({ name, description, value, choices, onChoose }: PickerProps) {
   const title = [name, chosen?.description ?? description].filter(Boolean).map((text) => titleText(text)).join(": ");
   return (
     <span class="picker" title={title}>
-      <label class="hidden-text" for={id}>
+      <label class="picker-name" for={id}>
         {titleText(name)}
       </label>
       <select

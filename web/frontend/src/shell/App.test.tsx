@@ -220,12 +220,10 @@ describe("together", () => {
   });
 });
 
-it("the colours are kept", () => {
+it("the colours are kept", async () => {
   show();
-  const picker = screen.getByLabelText<HTMLSelectElement>("Colours");
-  picker.value = "contrast";
-  // Not fireEvent, which makes this an input event once preact/compat is there.
-  picker.dispatchEvent(new Event("change", { bubbles: true }));
+  fireEvent.click(screen.getByRole("button", { name: "Colours" }));
+  fireEvent.click(await screen.findByRole("menuitemradio", { name: "High contrast", checked: false }));
   expect(document.documentElement.dataset.theme).toBe("contrast");
   expect(localStorage.getItem("accord.theme")).toBe("contrast");
   theme.value = "system";

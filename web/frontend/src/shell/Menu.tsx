@@ -8,15 +8,17 @@ export interface Action {
   name: string;
   icon: IconName;
   danger?: boolean;
+  /** One of several, of which one is chosen. */
+  chosen?: boolean;
   run(): void;
 }
 
-export function Menu({ label, actions }: { label: string; actions: readonly Action[] }) {
+export function Menu({ label, actions, icon = "more" }: { label: string; actions: readonly Action[]; icon?: IconName }) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const items = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
+  const items = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>("[role^=menuitem]") ?? [])];
 
   useLayoutEffect(() => {
     if (isOpen && list.current && button.current) placeBelow(list.current, button.current);
@@ -59,7 +61,7 @@ export function Menu({ label, actions }: { label: string; actions: readonly Acti
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <Icon name="more" />
+        <Icon name={icon} />
       </button>
       {isOpen && (
         <div ref={list} class="menu-list" role="menu" aria-label={label} onKeyDown={onKeyDown}>
@@ -67,7 +69,8 @@ export function Menu({ label, actions }: { label: string; actions: readonly Acti
             <button
               key={action.name}
               type="button"
-              role="menuitem"
+              role={action.chosen === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={action.chosen}
               tabIndex={-1}
               class={action.danger ? "quiet danger-text" : "quiet"}
               onClick={() => {

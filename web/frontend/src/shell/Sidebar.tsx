@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 
 import { allowNotifications, notificationState } from "./attention.ts";
 import { Icon, type IconName } from "./Icon.tsx";
+import { Menu, type Action } from "./Menu.tsx";
 import { theme, THEME_NAMES, THEMES, type Theme } from "./theme.ts";
 
 interface Props {
@@ -33,13 +34,7 @@ export function Sidebar({ onNew, onGrants, onTraffic, onHelp, onLogOut, onClose,
       </div>
       <div class="sidebar-sessions">{children}</div>
       <div class="sidebar-foot">
-        <select aria-label="Colours" value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
-          {THEMES.map((each) => (
-            <option key={each} value={each}>
-              {THEME_NAMES[each]}
-            </option>
-          ))}
-        </select>
+        <Menu label="Colours" icon="theme" actions={THEMES.map(themeAction)} />
         <NotificationButton />
         <FootButton icon="key" label="Lasting answers" onClick={onGrants} />
         <FootButton icon="wire" label="Traffic" keys="Alt+T" onClick={onTraffic} />
@@ -49,6 +44,11 @@ export function Sidebar({ onNew, onGrants, onTraffic, onHelp, onLogOut, onClose,
     </nav>
   );
 }
+
+const themeAction = (each: Theme): Action => {
+  const chosen = theme.value === each;
+  return { name: THEME_NAMES[each], icon: chosen ? "check" : "none", chosen, run: () => (theme.value = each) };
+};
 
 function FootButton({ icon, label, keys, onClick }: { icon: IconName; label: string; keys?: string; onClick(): void }) {
   return (

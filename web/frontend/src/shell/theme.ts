@@ -6,7 +6,7 @@ export const THEMES = ["system", "light", "dark", "contrast"] as const;
 export type Theme = (typeof THEMES)[number];
 
 export const THEME_NAMES: Record<Theme, string> = {
-  system: "System",
+  system: "As the system",
   light: "Light",
   dark: "Dark",
   contrast: "High contrast",
