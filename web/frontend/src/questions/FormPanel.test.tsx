@@ -50,14 +50,17 @@ describe("a form", () => {
     expect(session.calls).toEqual([["accept", { version: "1.2.3", channel: "beta", retries: 3, targets: ["linux", "mac"], sign: false }]]);
   });
 
-  it("keeps what was entered while another session is looked at", () => {
-    const question = session.askForm({ schema: SCHEMA });
-    const panel = () => render(<FormPanel question={question} agent="Accord" onLeave={() => undefined} />);
-    panel();
+  it("keeps what was entered until it is sent, also when the question comes again", () => {
+    show({ schema: SCHEMA, message: "Which?" });
     type(/Version/, "1.2.3");
     cleanup();
-    panel();
+    show({ schema: SCHEMA, message: "Which?" });
     expect(screen.getByLabelText<HTMLInputElement>(/Version/).value).toBe("1.2.3");
+    fireEvent.click(screen.getByLabelText("beta"));
+    send();
+    cleanup();
+    show({ schema: SCHEMA, message: "Which?" });
+    expect(screen.getByLabelText<HTMLInputElement>(/Version/).value).toBe("");
   });
 
   it("can be declined and dismissed", () => {

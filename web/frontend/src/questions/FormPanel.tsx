@@ -1,7 +1,7 @@
 /* A question of the agent that is answered by a form, or by a page that it names. */
 
 import { signal, type Signal } from "@preact/signals";
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useMemo, useRef, useState } from "preact/hooks";
 
 import type { FormQuestion } from "../client/types.ts";
 import { titleText, visibleText } from "../content/visible_text.ts";
@@ -10,12 +10,22 @@ import { FormField } from "./FormField.tsx";
 
 type Entries = ReadonlyMap<string, Entry>;
 
-// What was entered survives a look at another session.
-const entered = new WeakMap<FormQuestion, Signal<Entries>>();
+/** Forms whose entries are kept; the oldest goes first. */
+const FORMS_KEPT_MAX = 50;
+
+// What was entered survives a look at another session, and a connection that was cut: the agent's
+// question is another object then.
+const entered = new Map<string, Signal<Entries>>();
 
 function entriesOf(question: FormQuestion): Signal<Entries> {
-  const known = entered.get(question) ?? signal<Entries>(new Map());
-  entered.set(question, known);
+  const key = JSON.stringify([question.sessionId, question.message, question.schema]);
+  const known = entered.get(key) ?? signal<Entries>(new Map());
+  entered.delete(key);
+  entered.set(key, known);
+  for (const oldest of entered.keys()) {
+    if (entered.size <= FORMS_KEPT_MAX) break;
+    entered.delete(oldest);
+  }
   return known;
 }
 
@@ -51,7 +61,7 @@ export function FormPanel({ question, agent, onLeave }: Props) {
 
 function Fields({ question }: { question: FormQuestion }) {
   const form = useRef(readForm(question.schema)).current;
-  const entries = entriesOf(question);
+  const entries = useMemo(() => entriesOf(question), [question]);
   const element = useRef<HTMLFormElement>(null);
   const [checked, setChecked] = useState(false);
   const entryOf = (field: Field): Entry => entries.value.get(field.name) ?? field.initial;
@@ -61,7 +71,12 @@ function Fields({ question }: { question: FormQuestion }) {
     event.preventDefault();
     setChecked(true);
     const wrong = form.fields.findIndex((field) => problemWith(field, entryOf(field)) !== null);
-    if (wrong < 0) return question.accept(valuesOf(form.fields, entries.value));
+    if (wrong < 0) {
+      const values = valuesOf(form.fields, entries.value);
+      // The same question may come again, and has another answer then.
+      entries.value = new Map();
+      return question.accept(values);
+    }
     element.current?.querySelectorAll<HTMLElement>(".field")[wrong]?.querySelector<HTMLElement>("input, select, textarea")?.focus();
   };
 
