@@ -24,10 +24,11 @@ async function until<T>(look: () => T | null | undefined | false): Promise<T> {
   return new Promise((resolve) => {
     const stop = effect(() => {
       const found = look();
-      if (found) queueMicrotask(() => {
-        stop();
-        resolve(found);
-      });
+      if (found)
+        queueMicrotask(() => {
+          stop();
+          resolve(found);
+        });
     });
   });
 }
@@ -55,79 +56,99 @@ const idle = (session: OpenSession, completions: number) =>
 const lastText = (session: OpenSession) =>
   session.transcript.timeline.value.findLast((item) => item.kind === "message")?.text;
 
-test.runIf(HAS_PYTHON)("whoever is not logged in is asked to, and a wrong token is refused", async () => {
-  const browser = new BrowserOf(gateway);
-  browsers.push(browser);
-  await browser.client.start();
-  expect(browser.client.connection.value).toMatchObject({ state: "refused", canLogIn: true });
-  await expect(browser.client.logIn("token", { token: "wrong" })).rejects.toThrow("refused");
-  await browser.client.logIn("token", { token: TOKEN });
-  await until(() => browser.client.connection.value.state === "open");
-}, HANG_MS);
+test.runIf(HAS_PYTHON)(
+  "whoever is not logged in is asked to, and a wrong token is refused",
+  async () => {
+    const browser = new BrowserOf(gateway);
+    browsers.push(browser);
+    await browser.client.start();
+    expect(browser.client.connection.value).toMatchObject({ state: "refused", canLogIn: true });
+    await expect(browser.client.logIn("token", { token: "wrong" })).rejects.toThrow("refused");
+    await browser.client.logIn("token", { token: TOKEN });
+    await until(() => browser.client.connection.value.state === "open");
+  },
+  HANG_MS,
+);
 
-test.runIf(HAS_PYTHON)("a prompt, its permission and its changes are shown, also to who opens it later", async () => {
-  const { client } = await page();
-  const session = await client.newSession(gateway.folder);
-  await session.prompt([{ type: "text", text: "Change the greeting" }]);
-  const question = await permission(session);
-  expect(question.toolCall?.diffs[0]).toMatchObject({ path: join(gateway.folder, "greeting.py") });
-  expect(session.running.value).not.toBeNull();
-  answerAll(session, "allow_once");
-  await idle(session, 1);
-  expect(lastText(session)).toContain("changed=True exit=0 output=Goodbye");
-  expect(session.transcript.plan?.entries.map((entry) => entry.status)).toEqual(
-    Array(3).fill("completed"),
-  );
-  expect(session.running.value).toBeNull();
-  expect(session.you.value?.role).toBe("admin");
-  expect(readFileSync(join(gateway.folder, "greeting.py"), "utf8")).toContain("Goodbye");
+test.runIf(HAS_PYTHON)(
+  "a prompt, its permission and its changes are shown, also to who opens it later",
+  async () => {
+    const { client } = await page();
+    const session = await client.newSession(gateway.folder);
+    await session.prompt([{ type: "text", text: "Change the greeting" }]);
+    const question = await permission(session);
+    expect(question.toolCall?.diffs[0]).toMatchObject({
+      path: join(gateway.folder, "greeting.py"),
+    });
+    expect(session.running.value).not.toBeNull();
+    answerAll(session, "allow_once");
+    await idle(session, 1);
+    expect(lastText(session)).toContain("changed=True exit=0 output=Goodbye");
+    expect(session.transcript.plan?.entries.map((entry) => entry.status)).toEqual(
+      Array(3).fill("completed"),
+    );
+    expect(session.running.value).toBeNull();
+    expect(session.you.value?.role).toBe("admin");
+    expect(readFileSync(join(gateway.folder, "greeting.py"), "utf8")).toContain("Goodbye");
 
-  const other = await page();
-  await until(() => other.client.sessions.value.some((one) => one.sessionId === session.summary.value.sessionId));
-  const again = await other.client.openSession(session.summary.value.sessionId);
-  const shown = (one: OpenSession) =>
-    one.transcript.timeline.value.map((item) => [item.kind, "text" in item ? item.text : null]);
-  expect(shown(again)).toEqual(shown(session));
-}, HANG_MS);
+    const other = await page();
+    await until(() =>
+      other.client.sessions.value.some((one) => one.sessionId === session.summary.value.sessionId),
+    );
+    const again = await other.client.openSession(session.summary.value.sessionId);
+    const shown = (one: OpenSession) =>
+      one.transcript.timeline.value.map((item) => [item.kind, "text" in item ? item.text : null]);
+    expect(shown(again)).toEqual(shown(session));
+  },
+  HANG_MS,
+);
 
-test.runIf(HAS_PYTHON)("cut in mid-turn, it comes back and nothing is missing", async () => {
-  const browser = await page();
-  const session = await browser.client.newSession(gateway.folder);
-  const prompt = session.prompt([{ type: "text", text: "Change the greeting" }]);
-  browser.cut();
-  await prompt;
-  const question = await permission(session);
-  browser.cut();
-  await until(() => browser.client.connection.value.state === "waiting");
-  question.answer(optionOf(question, "reject_once"));
-  answerAll(session, "reject_once");
-  await until(() => browser.client.connection.value.state === "open");
-  await idle(session, 1);
-  expect(lastText(session)).toContain("changed=False");
-  expect(browser.sockets.length).toBeGreaterThanOrEqual(3);
-  const prompts = session.transcript.timeline.value.filter(
-    (item) => item.kind === "message" && item.role === "user",
-  );
-  expect(prompts).toHaveLength(1);
-}, HANG_MS);
+test.runIf(HAS_PYTHON)(
+  "cut in mid-turn, it comes back and nothing is missing",
+  async () => {
+    const browser = await page();
+    const session = await browser.client.newSession(gateway.folder);
+    const prompt = session.prompt([{ type: "text", text: "Change the greeting" }]);
+    browser.cut();
+    await prompt;
+    const question = await permission(session);
+    browser.cut();
+    await until(() => browser.client.connection.value.state === "waiting");
+    question.answer(optionOf(question, "reject_once"));
+    answerAll(session, "reject_once");
+    await until(() => browser.client.connection.value.state === "open");
+    await idle(session, 1);
+    expect(lastText(session)).toContain("changed=False");
+    expect(browser.sockets.length).toBeGreaterThanOrEqual(3);
+    const prompts = session.transcript.timeline.value.filter(
+      (item) => item.kind === "message" && item.role === "user",
+    );
+    expect(prompts).toHaveLength(1);
+  },
+  HANG_MS,
+);
 
-test.runIf(HAS_PYTHON)("after a restart of the gateway, a login brings all back", async () => {
-  const { client } = await page();
-  const session = await client.newSession(gateway.folder);
-  await session.prompt([{ type: "text", text: "Change the greeting" }]);
-  await permission(session);
-  answerAll(session, "reject_once");
-  await idle(session, 1);
-  const before = lastText(session);
-  await gateway.kill();
-  await until(() => client.connection.value.state === "waiting");
-  await gateway.start();
-  await until(() => client.connection.value.state === "refused");
-  await client.logIn("token", { token: TOKEN });
-  await until(() => client.connection.value.state === "open" && !session.loading.value);
-  expect(lastText(session)).toBe(before);
-  const next = await client.newSession(gateway.folder);
-  answerAll(next, "reject_once");
-  await next.prompt([{ type: "text", text: "Change the greeting" }]);
-  await idle(next, 1);
-}, HANG_MS);
+test.runIf(HAS_PYTHON)(
+  "after a restart of the gateway, a login brings all back",
+  async () => {
+    const { client } = await page();
+    const session = await client.newSession(gateway.folder);
+    await session.prompt([{ type: "text", text: "Change the greeting" }]);
+    await permission(session);
+    answerAll(session, "reject_once");
+    await idle(session, 1);
+    const before = lastText(session);
+    await gateway.kill();
+    await until(() => client.connection.value.state === "waiting");
+    await gateway.start();
+    await until(() => client.connection.value.state === "refused");
+    await client.logIn("token", { token: TOKEN });
+    await until(() => client.connection.value.state === "open" && !session.loading.value);
+    expect(lastText(session)).toBe(before);
+    const next = await client.newSession(gateway.folder);
+    answerAll(next, "reject_once");
+    await next.prompt([{ type: "text", text: "Change the greeting" }]);
+    await idle(next, 1);
+  },
+  HANG_MS,
+);

@@ -76,10 +76,15 @@ export class BrowserOf {
     this.client = new GatewayClient({
       address: `${gateway.origin}/`,
       fetcher: async (input, options) => {
-        const own = { Origin: gateway.origin, "Sec-Fetch-Site": "same-origin", Cookie: this.cookies };
+        const own = {
+          Origin: gateway.origin,
+          "Sec-Fetch-Site": "same-origin",
+          Cookie: this.cookies,
+        };
         const headers = { ...(options?.headers as Record<string, string>), ...own };
         const response = await fetch(input, { ...options, headers });
-        for (const cookie of response.headers.getSetCookie()) this.cookies = cookie.split(";")[0] ?? "";
+        for (const cookie of response.headers.getSetCookie())
+          this.cookies = cookie.split(";")[0] ?? "";
         return response;
       },
       socket: {

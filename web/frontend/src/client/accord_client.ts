@@ -9,13 +9,7 @@ import { AgentConnection } from "./agent_connection.ts";
 import { GatewayHttp, NotLoggedIn } from "./gateway_http.ts";
 import { LOGIN_NEEDED, sentenceOf } from "./sentences.ts";
 import { Session, type SessionOwner } from "./session.ts";
-import type {
-  AccordClient,
-  AgentInfo,
-  Connection,
-  OpenSession,
-  SessionSummary,
-} from "./types.ts";
+import type { AccordClient, AgentInfo, Connection, OpenSession, SessionSummary } from "./types.ts";
 
 export const TOKEN_METHOD = "token";
 const AGENT_KEY = "accord.agent";
@@ -84,7 +78,11 @@ export class GatewayClient implements AccordClient {
       const { agents, folder } = await this.http.listing();
       this.agents.value = agents;
       this.folder.value = folder;
-      const names = [this.invitation?.agent, this.agent.value?.name, this.storage?.getItem(AGENT_KEY)];
+      const names = [
+        this.invitation?.agent,
+        this.agent.value?.name,
+        this.storage?.getItem(AGENT_KEY),
+      ];
       const chosen = names.find((name) => agents.some((agent) => agent.name === name));
       const name = chosen ?? agents[0]?.name;
       if (name === undefined) {
@@ -171,9 +169,14 @@ export class GatewayClient implements AccordClient {
     this.cursor = nextCursor ?? null;
   }
 
-  async newSession(cwd: string): Promise<OpenSession> {
+  async newSession(folder: string): Promise<OpenSession> {
     const { name } = this.currentAgent();
-    const call = this.link(name).call<{ sessionId?: unknown }>("session/new", { cwd, mcpServers: [] });
+    const cwd = folder.trim() || this.folder.value;
+    if (cwd === null) throw new Error("Name the folder that the agent works in.");
+    const call = this.link(name).call<{ sessionId?: unknown }>("session/new", {
+      cwd,
+      mcpServers: [],
+    });
     const answer = await call.catch((error: unknown) => {
       this.failed(name, error);
       throw new Error(sentenceOf(error));

@@ -165,7 +165,9 @@ export class AgentConnection implements AgentLink {
   private ended(why: string, isForgotten: boolean): void {
     this.starts += 1;
     if (isForgotten && this.starts <= STARTS_MAX) {
-      this.rpc?.end("The server has lost the connection, and it is not known whether this arrived.");
+      this.rpc?.end(
+        "The server has lost the connection, and it is not known whether this arrived.",
+      );
       this.start();
       this.state.value = { state: "waiting", why, retryAt: Date.now(), offline: false };
       return;

@@ -87,6 +87,16 @@ test("a prompt is shown at once, and is its own echo", async () => {
   expect(textsOf(session)).toEqual(["hello"]);
 });
 
+test("a session without a title is named after its first prompt, until the agent names it", async () => {
+  const { session, link } = opened();
+  const prompt = session.prompt(say("Fix the bug\nin total()"));
+  await link.last.answer({ messageId: "m" });
+  await prompt;
+  expect(session.summary.value.title).toBe("Fix the bug");
+  session.update({ sessionUpdate: "session_info_update", title: "The bug" });
+  expect(session.summary.value.title).toBe("The bug");
+});
+
 test("a prompt that is refused is taken back, and the problem is said", async () => {
   const { session, link } = opened();
   const prompt = session.prompt(say("hello")).catch((error: Error) => error.message);
@@ -151,7 +161,14 @@ test("what was typed and queued is there after a reload, and is not sent by itse
   const { session, link, owner, state } = opened();
   state("running");
   const block = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
-  const picture = { id: "p", name: "p.png", mimeType: "image/png", size: 3, block, preview: "blob:x" };
+  const picture = {
+    id: "p",
+    name: "p.png",
+    mimeType: "image/png",
+    size: 3,
+    block,
+    preview: "blob:x",
+  };
   session.draft.value = { text: "half a sent", attachments: [picture] };
   session.enqueue(say("queued"));
   vi.advanceTimersByTime(1_000);
@@ -185,7 +202,11 @@ test("a permission is asked with its tool call, answered once, and goes when it 
   session.ask(second);
   session.ask({ ...request(3), params: { sessionId: "s" } });
   const question = session.questions.value[0] as PermissionQuestion;
-  expect([question.title, question.reason, question.toolCall?.title]).toEqual(["May I?", "Because.", "Edit"]);
+  expect([question.title, question.reason, question.toolCall?.title]).toEqual([
+    "May I?",
+    "Because.",
+    "Edit",
+  ]);
   question.answer("yes");
   second.withdrawn?.();
   expect(session.questions.value).toEqual([]);
@@ -197,7 +218,12 @@ test("people come, type and go", () => {
   const ada = { user: "ada", displayName: "Ada", role: "admin", here: true };
   session.notified("_accord.session/members", { sessionId: "s", members: [ada] });
   const tell = (event: string) =>
-    session.notified("_accord.session/presence", { user: "bob", displayName: "Bob", role: "viewer", event });
+    session.notified("_accord.session/presence", {
+      user: "bob",
+      displayName: "Bob",
+      role: "viewer",
+      event,
+    });
   tell("join");
   tell("typing");
   expect(session.people.value.map((one) => [one.user, one.here, one.typing])).toEqual([

@@ -37,6 +37,7 @@ export interface SessionOwner {
 }
 
 const KEEP_MS = 300;
+const TITLE_CHARS_MAX = 80;
 
 export class Session implements OpenSession {
   readonly summary: Signal<SessionSummary>;
@@ -66,7 +67,10 @@ export class Session implements OpenSession {
       this.loading.value ? undefined : Date.now(),
     );
     this.asked = new SessionQuestions(summary.sessionId, this.transcript);
-    this.store = new DraftStore(`accord.draft.${summary.agent}.${summary.sessionId}`, owner.storage);
+    this.store = new DraftStore(
+      `accord.draft.${summary.agent}.${summary.sessionId}`,
+      owner.storage,
+    );
     const kept = this.store.read();
     this.draft = signal({ text: kept.text, attachments: kept.attachments });
     this.queue.value = kept.queue;
@@ -129,6 +133,7 @@ export class Session implements OpenSession {
     } finally {
       this.loading.value = false;
       this.transcript.historyRead();
+      this.nameAfter(this.transcript.firstPrompt);
       this.stateChanged();
     }
     void this.readMembers();
@@ -159,6 +164,15 @@ export class Session implements OpenSession {
     if (method === "_accord.session/members") this.who.take(params);
     if (method === "_accord.session/presence") this.who.presence(params);
     if (method === "_accord.session/closed") this.ended((params as { reason?: unknown }).reason);
+  }
+
+  /** An agent that gives its sessions no title leaves a list of blanks; this is better. */
+  private nameAfter(prompt: string): void {
+    const line = prompt.trim().split("\n", 1)[0] ?? "";
+    if (this.summary.value.title !== "" || line === "") return;
+    const title = line.length > TITLE_CHARS_MAX ? `${line.slice(0, TITLE_CHARS_MAX - 1)}…` : line;
+    this.summary.value = { ...this.summary.value, title };
+    this.owner.changed(this);
   }
 
   private ended(reason: unknown): void {
@@ -213,6 +227,7 @@ export class Session implements OpenSession {
     try {
       const params = { sessionId: this.id, prompt: blocks };
       const answer = await this.link.call<{ messageId?: unknown }>("session/prompt", params);
+      this.nameAfter(message.text);
       if (typeof answer?.messageId === "string") {
         this.transcript.promptInserted(message, answer.messageId);
       }
@@ -315,7 +330,10 @@ export class Session implements OpenSession {
 
   async invite(role: PersonRole, seconds?: number) {
     const params = { sessionId: this.id, role, ...(seconds === undefined ? {} : { seconds }) };
-    const call = this.link.call<{ code: string; expiresAt: string }>("_accord.session/invite", params);
+    const call = this.link.call<{ code: string; expiresAt: string }>(
+      "_accord.session/invite",
+      params,
+    );
     const { code, expiresAt } = await this.try(call);
     const { agent } = this.summary.value;
     const fragment = new URLSearchParams({ join: code, session: this.id, agent });

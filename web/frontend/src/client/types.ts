@@ -168,6 +168,7 @@ export interface AccordClient {
   readonly traffic: { entries: Signal<readonly TrafficEntry[]>; clear(): void };
 
   chooseAgent(name: string): Promise<void>;
+  /** In `folder` where `cwd` is empty. */
   newSession(cwd: string): Promise<OpenSession>;
   openSession(id: string): Promise<OpenSession>;
   join(code: string, sessionId: string): Promise<OpenSession>;

@@ -1,6 +1,7 @@
 /* Code with colours, a copy button and the name of its language. */
 
 import { memo } from "preact/compat";
+import { useState } from "preact/hooks";
 import { languageNamed, useHighlight, type Segment } from "./highlight.ts";
 import { CopyButton } from "./CopyButton.tsx";
 
@@ -15,8 +16,13 @@ export function Segments({ segments }: { segments: readonly Segment[] }) {
   );
 }
 
+// More is drawn on demand: text of this size takes the browser a moment to lay out.
+const CODE_CHARS_SHOWN = 100_000;
+
 export const Code = memo(function Code({ code, info }: { code: string; info?: string | undefined }) {
-  const segments = useHighlight(code, languageNamed(info));
+  const [all, setAll] = useState(false);
+  const isCut = !all && code.length > CODE_CHARS_SHOWN;
+  const segments = useHighlight(isCut ? code.slice(0, CODE_CHARS_SHOWN) : code, languageNamed(info));
   const label = /^[\w+#.-]{1,20}/.exec(info ?? "")?.[0] ?? "";
   return (
     <div class="code">
@@ -30,6 +36,11 @@ export const Code = memo(function Code({ code, info }: { code: string; info?: st
           <Segments segments={segments} />
         </code>
       </pre>
+      {isCut ? (
+        <button type="button" class="small" onClick={() => setAll(true)}>
+          Show {(code.length - CODE_CHARS_SHOWN).toLocaleString("en")} more characters
+        </button>
+      ) : null}
     </div>
   );
 });

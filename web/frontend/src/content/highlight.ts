@@ -16,7 +16,10 @@ export interface Segment {
 const CODE_CHARS_MAX = 60_000;
 // Lines of minified code make some rules slow.
 const LINE_CHARS_MAX = 4_000;
-const CACHED_MAX = 300;
+const CACHED_CHARS_MAX = 1_000_000;
+// Code that grows is coloured again when it rests, or has grown by a quarter.
+const GROWTH = 1.25;
+const REST_MILLISECONDS = 300;
 
 type Loader = () => Promise<{ default: LanguageFn }>;
 
@@ -102,6 +105,7 @@ async function fetchLanguage(name: string): Promise<void> {
 }
 
 const cache = new Map<string, readonly Segment[]>();
+let cachedChars = 0;
 
 /** Coloured segments of the code, or null where its language is not loaded or it is too large. */
 export function highlight(code: string, language: string): readonly Segment[] | null {
@@ -111,7 +115,12 @@ export function highlight(code: string, language: string): readonly Segment[] | 
   if (segments === undefined) {
     segments = segmentsOf(core, code, language);
     cache.set(key, segments);
-    if (cache.size > CACHED_MAX) cache.delete(cache.keys().next().value!);
+    cachedChars += key.length;
+    for (const oldest of cache.keys()) {
+      if (cachedChars <= CACHED_CHARS_MAX) break;
+      cache.delete(oldest);
+      cachedChars -= oldest.length;
+    }
   }
   return segments;
 }
@@ -178,15 +187,20 @@ export function useHighlight(code: string, language: string | null): readonly Se
     if (done?.code === code && done.language === language) return undefined;
     let dropped = false;
     let cancel = () => {};
-    void loadLanguage(language).then(() => {
-      if (dropped) return;
-      cancel = whenIdle(() => {
-        const segments = highlight(code, language);
-        if (segments !== null && !dropped) setDone({ code, language, segments });
+    const start = () => {
+      void loadLanguage(language).then(() => {
+        if (dropped) return;
+        cancel = whenIdle(() => {
+          const segments = highlight(code, language);
+          if (segments !== null && !dropped) setDone({ code, language, segments });
+        });
       });
-    });
+    };
+    const grows = done !== null && done.language === language && code.startsWith(done.code) && code.length < GROWTH * done.code.length;
+    const timer = grows ? setTimeout(start, REST_MILLISECONDS) : (start(), undefined);
     return () => {
       dropped = true;
+      clearTimeout(timer);
       cancel();
     };
   }, [code, language]);

@@ -49,8 +49,19 @@ test("text that was replaced is read again", () => {
 });
 
 test("nesting that is too deep for the parser is shown as text", () => {
-  for (const text of ["> ".repeat(20_000), "- ".repeat(5_000), "[".repeat(20_000), "*a ".repeat(5_000)]) {
+  for (const text of ["> ".repeat(20_000), "- ".repeat(20_000), "> ".repeat(49) + "a", "[".repeat(20_000), "![".repeat(20_000)]) {
     const blocks = new MarkdownBlocks().update(text);
     expect(blocks.length).toBeGreaterThan(0);
   }
+});
+
+test.each(["_a", "*a ", "a_b", "***a***b", "[a](", "`a", "~~a", "<", "![", "\\", "&", "a@"])("a long paragraph of %s, which a parser needs long for, is plain text", (piece) => {
+  const [block] = new MarkdownBlocks().update(piece.repeat(20_000));
+  const tokens = (block!.token as { tokens?: { type: string }[] }).tokens!;
+  expect(tokens.map(({ type }) => type)).toEqual(["text"]);
+});
+
+test("a long paragraph of words still has its marks", () => {
+  const [block] = new MarkdownBlocks().update(`${"word ".repeat(5_000)} **bold**`);
+  expect(JSON.stringify(block!.token)).toContain('"strong"');
 });

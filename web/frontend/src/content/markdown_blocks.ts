@@ -1,7 +1,9 @@
 /* Markdown as a list of blocks that grows while a message streams.
 
-   Invariant: text that is appended changes the last two blocks at most, so all others keep their
-   identity and are never parsed or drawn again. */
+   Invariants
+     - Text that is appended changes the last two blocks at most, so all others keep their identity
+       and are never parsed or drawn again.
+     - No text takes long: what a parser would need much time for is shown as plain text. */
 
 import { Lexer, type Links, type Token } from "marked";
 
@@ -13,6 +15,13 @@ export interface MarkdownBlock {
 
 // A list may go on after a blank line, so the block before the last one is still open.
 const OPEN_BLOCKS = 2;
+// Deeper nesting takes the parser long, or more stack than there is.
+const TOO_DEEP = /^ {0,3}(?:(?:> {0,3}){50}|(?:[-+*] {1,3}){50})/m;
+// The parser looks from each mark over the rest of a paragraph: marks times length, about 6 ns each.
+const PARAGRAPH_WORK_MAX = 1_500_000;
+const MARKS = /[*_~[\]`<!&@\\:]/g;
+// Definitions are few; a text of nothing else would be read again for each.
+const DEFINITIONS_MAX = 100;
 
 export class MarkdownBlocks {
   private text = "";
@@ -34,7 +43,8 @@ export class MarkdownBlocks {
     const from = this.blocks[kept.length]?.start ?? 0;
     const known = Object.keys(this.links).length;
     const tail = this.read(text.slice(from), from);
-    if (Object.keys(this.links).length > known) {
+    const found = Object.keys(this.links).length;
+    if (found > known && found <= DEFINITIONS_MAX) {
       // A new link definition may belong to words above it.
       this.blocks = this.read(text, 0);
     } else {
@@ -45,17 +55,24 @@ export class MarkdownBlocks {
     return this.blocks;
   }
 
-  private read(text: string, offset: number): MarkdownBlock[] {
+  private tokens(text: string): Token[] {
+    const plain = [{ type: "plain", raw: text, text }];
+    if (TOO_DEEP.test(text)) return plain;
     const lexer = new Lexer({ gfm: true, breaks: this.breaks, pedantic: false });
     lexer.tokens.links = this.links;
-    let tokens: Token[];
     try {
-      tokens = lexer.lex(text);
+      const tokens = lexer.blockTokens(text, lexer.tokens);
+      for (const { src, tokens: inside } of lexer.inlineQueue) readInline(lexer, src, inside);
+      this.links = lexer.tokens.links;
+      return tokens;
     } catch {
-      // Nested too deeply for the parser: still shown, as plain text.
-      return [{ start: offset, token: { type: "plain", raw: text, text } }];
+      // More nesting than there is stack.
+      return plain;
     }
-    this.links = lexer.tokens.links;
+  }
+
+  private read(text: string, offset: number): MarkdownBlock[] {
+    const tokens = this.tokens(text);
     const blocks: MarkdownBlock[] = [];
     let cursor = 0;
     for (const token of tokens) {
@@ -68,6 +85,13 @@ export class MarkdownBlocks {
     }
     return blocks;
   }
+}
+
+/** The inside of a paragraph, unless that would take long. */
+function readInline(lexer: Lexer, text: string, tokens: Token[]): void {
+  const marks = text.length < 1_000 ? 0 : (text.match(MARKS)?.length ?? 0);
+  if (marks * text.length > PARAGRAPH_WORK_MAX) tokens.push({ type: "text", raw: text, text });
+  else lexer.inlineTokens(text, tokens);
 }
 
 function same(before: MarkdownBlock | undefined, now: MarkdownBlock): MarkdownBlock | undefined {

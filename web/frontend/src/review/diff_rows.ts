@@ -23,16 +23,21 @@ export interface Row {
 }
 
 const WORDS_CHARS_MAX = 1_000;
-const WORDS_MILLISECONDS = 20;
+const WORDS_MILLISECONDS = 5;
+// In more lines of one hunk, words are not compared.
+const PAIRS_MAX = 200;
 
 /** Pair removed lines with the added lines that replace them. */
 export function rowsOf(hunk: Hunk): Row[] {
   const rows: Row[] = [];
   let removed: Side[] = [];
   let added: Side[] = [];
+  let pairs = 0;
   const flush = () => {
     for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
-      rows.push(pair(removed[at] ?? null, added[at] ?? null));
+      const [left, right] = [removed[at] ?? null, added[at] ?? null];
+      if (left !== null && right !== null) pairs += 1;
+      rows.push(pairs <= PAIRS_MAX ? pair(left, right) : { left, right });
     }
     removed = [];
     added = [];

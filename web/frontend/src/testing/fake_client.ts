@@ -27,7 +27,15 @@ const BUG = "s1";
 
 function summaryOf(sessionId: string, title: string, rest: Partial<SessionSummary> = {}) {
   const updatedAt = "2026-11-19T20:00:00Z";
-  return { sessionId, agent: "builtin", cwd: "/home/ada/shop", title, updatedAt, owner: null, ...rest };
+  return {
+    sessionId,
+    agent: "builtin",
+    cwd: "/home/ada/shop",
+    title,
+    updatedAt,
+    owner: null,
+    ...rest,
+  };
 }
 
 export class FakeClient implements AccordClient {

@@ -196,7 +196,9 @@ export class FakeSession implements OpenSession {
 
   async setRole(user: string, role: PersonRole): Promise<void> {
     this.calls.push(["setRole", user, role]);
-    this.people.value = this.people.value.map((one) => (one.user === user ? { ...one, role } : one));
+    this.people.value = this.people.value.map((one) =>
+      one.user === user ? { ...one, role } : one,
+    );
   }
 
   async remove(user: string): Promise<void> {
@@ -215,7 +217,9 @@ export class FakeSession implements OpenSession {
 
   async read(path: string): Promise<{ text: string; hash: string } | { problem: string }> {
     const text = this.files.get(path);
-    return text === undefined ? { problem: `There is no file ${path}.` } : { text, hash: hashOf(text) };
+    return text === undefined
+      ? { problem: `There is no file ${path}.` }
+      : { text, hash: hashOf(text) };
   }
 
   async write(path: string, text: string | null, expectedHash: string | null): Promise<void> {

@@ -7,7 +7,12 @@ export const FIXED_A_BUG: readonly unknown[] = [
   {
     sessionUpdate: "available_commands_update",
     availableCommands: [
-      { type: "command", name: "test", description: "Run the tests", input: { type: "text", hint: "which" } },
+      {
+        type: "command",
+        name: "test",
+        description: "Run the tests",
+        input: { type: "text", hint: "which" },
+      },
       { type: "command", name: "review", description: "Review what changed" },
     ],
   },
@@ -45,7 +50,11 @@ export const FIXED_A_BUG: readonly unknown[] = [
       { type: "boolean", configId: "web", name: "Search the web", currentValue: true },
     ],
   },
-  { sessionUpdate: "session_info_update", title: "Fix the failing test", updatedAt: "2026-11-19T20:00:00Z" },
+  {
+    sessionUpdate: "session_info_update",
+    title: "Fix the failing test",
+    updatedAt: "2026-11-19T20:00:00Z",
+  },
   {
     sessionUpdate: "user_message",
     messageId: "u1",
@@ -79,16 +88,25 @@ export const FIXED_A_BUG: readonly unknown[] = [
     rawInput: { command: "pytest tests/test_basket.py" },
     content: [{ type: "terminal", terminalId: "term1" }],
   },
-  { sessionUpdate: "terminal_update", terminalId: "term1", command: "pytest tests/test_basket.py", cwd: "/home/ada/shop" },
   {
-    sessionUpdate: "terminal_output_chunk",
+    sessionUpdate: "terminal_update",
     terminalId: "term1",
-    data: base64("\u001b[1m===== test session starts =====\u001b[0m\r\ntests/test_basket.py \u001b[31mF\u001b[0m\r\n"),
+    command: "pytest tests/test_basket.py",
+    cwd: "/home/ada/shop",
   },
   {
     sessionUpdate: "terminal_output_chunk",
     terminalId: "term1",
-    data: base64("\u001b[31mE   assert 11 == 10\u001b[0m\r\n\u001b[31m1 failed\u001b[0m in 0.02s\r\n"),
+    data: base64(
+      "\u001b[1m===== test session starts =====\u001b[0m\r\ntests/test_basket.py \u001b[31mF\u001b[0m\r\n",
+    ),
+  },
+  {
+    sessionUpdate: "terminal_output_chunk",
+    terminalId: "term1",
+    data: base64(
+      "\u001b[31mE   assert 11 == 10\u001b[0m\r\n\u001b[31m1 failed\u001b[0m in 0.02s\r\n",
+    ),
   },
   { sessionUpdate: "terminal_update", terminalId: "term1", exitStatus: { exitCode: 1 } },
   { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "failed" },
@@ -99,7 +117,12 @@ export const FIXED_A_BUG: readonly unknown[] = [
     kind: "read",
     status: "completed",
     locations: [{ path: "/home/ada/shop/basket.py", line: 12 }],
-    content: [{ type: "content", content: { type: "text", text: "def total(items):\n    return sum(items) + 1\n" } }],
+    content: [
+      {
+        type: "content",
+        content: { type: "text", text: "def total(items):\n    return sum(items) + 1\n" },
+      },
+    ],
   },
   {
     sessionUpdate: "tool_call_update",
@@ -143,11 +166,31 @@ export const FIXED_A_BUG: readonly unknown[] = [
       },
     ],
   },
-  { sessionUpdate: "subagent_update", sessionId: "child1", title: "Look for other users of total()", state: { state: "idle", stopReason: "end_turn" } },
-  { sessionUpdate: "notice", severity: "warning", title: "The context is nearly full", description: "Older messages will be summarised." },
-  { sessionUpdate: "compaction_update", compactionId: "k1", status: "completed", summary: [{ type: "text", text: "One test failed; the fix is in." }] },
+  {
+    sessionUpdate: "subagent_update",
+    sessionId: "child1",
+    title: "Look for other users of total()",
+    state: { state: "idle", stopReason: "end_turn" },
+  },
+  {
+    sessionUpdate: "notice",
+    severity: "warning",
+    title: "The context is nearly full",
+    description: "Older messages will be summarised.",
+  },
+  {
+    sessionUpdate: "compaction_update",
+    compactionId: "k1",
+    status: "completed",
+    summary: [{ type: "text", text: "One test failed; the fix is in." }],
+  },
   { sessionUpdate: "_acme_weather", sky: "clear" },
-  { sessionUpdate: "usage_update", used: 53_000, size: 200_000, cost: { amount: 0.42, currency: "USD" } },
+  {
+    sessionUpdate: "usage_update",
+    used: 53_000,
+    size: 200_000,
+    cost: { amount: 0.42, currency: "USD" },
+  },
   {
     sessionUpdate: "plan_update",
     plan: {
@@ -173,7 +216,10 @@ export const FIXED_A_BUG: readonly unknown[] = [
 export function answerTo(text: string, messageId: string): unknown[] {
   return [
     { sessionUpdate: "state_update", state: "running" },
-    ...chunks(messageId, `You said: *${text}*\n\nThis is a demonstration, nobody is here.`.split(/(?<= )/)),
+    ...chunks(
+      messageId,
+      `You said: *${text}*\n\nThis is a demonstration, nobody is here.`.split(/(?<= )/),
+    ),
     { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" },
   ];
 }

@@ -56,7 +56,9 @@ export class ConfigOptions {
 
   /** An option has another value now; the rest of the list is as it was. */
   choose(optionId: string, value: unknown): void {
-    this.replace(this.items.map((item) => (item.optionId === optionId ? { ...item, value } : item)));
+    this.replace(
+      this.items.map((item) => (item.optionId === optionId ? { ...item, value } : item)),
+    );
   }
 
   chooseMode(modeId: string): void {

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { played } from "./conversation_player.ts";
 
-const folder = fileURLToPath(new URL("../../../../tests/shared_conversations/recorded", import.meta.url));
+const folder = fileURLToPath(
+  new URL("../../../../tests/shared_conversations/recorded", import.meta.url),
+);
 const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
 
 test.each(names)("the page reads %s as Python does", (name) => {

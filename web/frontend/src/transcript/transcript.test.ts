@@ -59,7 +59,10 @@ test("the time of a tool call counts from when it runs, and not what a history s
   call("new", "completed");
   now = 9000;
   call("new", "completed");
-  const times = (id: string) => [transcript.toolCall(id)?.startedAt, transcript.toolCall(id)?.endedAt];
+  const times = (id: string) => [
+    transcript.toolCall(id)?.startedAt,
+    transcript.toolCall(id)?.endedAt,
+  ];
   expect(times("old")).toEqual([undefined, undefined]);
   expect(times("new")).toEqual([2000, 5000]);
 });

@@ -169,6 +169,14 @@ export class Transcript {
     return this.view.options.items;
   }
 
+  /** The text of the first prompt; empty where there is none. */
+  get firstPrompt(): string {
+    const prompt = this.view.timeline.find(
+      (item) => item.kind === "message" && item.role === "user",
+    );
+    return prompt === undefined ? "" : (prompt as Message).text;
+  }
+
   /** Who wrote the newest prompt, as the gateway says; null where it says nothing. */
   get authorOfLastPrompt(): string | null {
     const isPrompt = (item: Item) => item.kind === "message" && item.role === "user";

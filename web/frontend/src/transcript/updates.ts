@@ -1,12 +1,6 @@
 /** The updates of version 2 as `wire/reader.ts` reads them. */
 
-import type {
-  ContentBlock,
-  Json,
-  Meta,
-  ToolContent,
-  UnknownVariant,
-} from "./blocks.ts";
+import type { ContentBlock, Json, Meta, ToolContent, UnknownVariant } from "./blocks.ts";
 import type { ReceivedOption } from "./config_options.ts";
 import type { PlanEntry } from "./items.ts";
 import type { Snapshot } from "./session_state.ts";

@@ -276,4 +276,3 @@ export class View {
     return item;
   }
 }
-

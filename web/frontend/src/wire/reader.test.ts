@@ -10,18 +10,26 @@ test("every type with a rule of its own has it here too", () => {
 
 test("whatever comes is read or refused", () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.constantFrom("SessionUpdate", "NewSessionResponse"), (value, root) => {
-      try {
-        read(root as "SessionUpdate", value);
-      } catch (error) {
-        expect(error).toBeInstanceOf(Invalid);
-      }
-    }),
+    fc.property(
+      fc.jsonValue(),
+      fc.constantFrom("SessionUpdate", "NewSessionResponse"),
+      (value, root) => {
+        try {
+          read(root as "SessionUpdate", value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Invalid);
+        }
+      },
+    ),
   );
 });
 
 test("a refusal says where and why", () => {
-  const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text" } };
+  const update = {
+    sessionUpdate: "agent_message_chunk",
+    messageId: "m",
+    content: { type: "text" },
+  };
   expect(() => read("SessionUpdate", update)).toThrow("$.content.text: missing required key");
 });
 

@@ -33,11 +33,24 @@ function settle(server: FakeServer): void {
   server.deliverAll();
 }
 
-const numbered = (from: string, number: number) => ({ jsonrpc: "2.0", method: from, params: { number } });
+const numbered = (from: string, number: number) => ({
+  jsonrpc: "2.0",
+  method: from,
+  params: { number },
+});
 
 type Step = "client" | "server" | "toClient" | "toServer" | "cut" | "later";
 const steps = fc.array(
-  fc.constantFrom<Step>("client", "server", "toClient", "toServer", "toClient", "toServer", "cut", "later"),
+  fc.constantFrom<Step>(
+    "client",
+    "server",
+    "toClient",
+    "toServer",
+    "toClient",
+    "toServer",
+    "cut",
+    "later",
+  ),
   { maxLength: 200 },
 );
 

@@ -5,13 +5,10 @@ function peer() {
   const sent: Record<string, unknown>[] = [];
   const requests: Incoming[] = [];
   const notifications: unknown[] = [];
-  const rpc = new Rpc(
-    (message) => sent.push(message as Record<string, unknown>) > 0,
-    {
-      request: (request) => requests.push(request),
-      notification: (method, params) => notifications.push([method, params]),
-    },
-  );
+  const rpc = new Rpc((message) => sent.push(message as Record<string, unknown>) > 0, {
+    request: (request) => requests.push(request),
+    notification: (method, params) => notifications.push([method, params]),
+  });
   return { rpc, sent, requests, notifications };
 }
 
@@ -72,7 +69,8 @@ test("a call that is given up is cancelled at the agent, which may answer all th
 
 test("whatever else comes is passed over", () => {
   const { rpc, sent, notifications } = peer();
-  for (const odd of [null, 5, [], {}, { id: null, method: "x" }, { id: 9, result: 1 }]) rpc.receive(odd);
+  for (const odd of [null, 5, [], {}, { id: null, method: "x" }, { id: 9, result: 1 }])
+    rpc.receive(odd);
   expect(sent).toEqual([]);
   expect(notifications).toEqual([["x", undefined]]);
 });
