@@ -11,13 +11,13 @@ import { sizeText, titleText } from "../content/visible_text.ts";
 import { Icon } from "../shell/Icon.tsx";
 import { addFiles } from "./add_files.ts";
 import { isMention, mentionOf, stillMentioned } from "./attachments.ts";
-import { CompletionList } from "./CompletionList.tsx";
-import { replaceToken, tokenAt } from "./completion_token.ts";
+import { CompletionList } from "./completion/CompletionList.tsx";
+import { replaceToken, tokenAt } from "./completion/completion_token.ts";
 import { Pickers } from "./Pickers.tsx";
 import { leavesText, PromptHistory } from "./prompt_history.ts";
 import { PromptQueue } from "./PromptQueue.tsx";
 import { sendAction, sendDraft } from "./send_prompt.ts";
-import { useCompletions, type Completion } from "./use_completions.ts";
+import { useCompletions, type Completion } from "./completion/use_completions.ts";
 import { useTypingNotice } from "./use_typing_notice.ts";
 
 interface Props {

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import type { OpenSession, PermissionQuestion, Question } from "../client/types.ts";
 import { titleText } from "../content/visible_text.ts";
-import { FormPanel } from "./FormPanel.tsx";
+import { FormPanel } from "./forms/FormPanel.tsx";
 import type { Grants } from "./grants.ts";
 import { PermissionPanel } from "./PermissionPanel.tsx";
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 
-import { Icon } from "../shell/Icon.tsx";
+import { Icon } from "../../shell/Icon.tsx";
 import type { Completion, Completions } from "./use_completions.ts";
 
 interface Props {

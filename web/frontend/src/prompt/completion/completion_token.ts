@@ -1,6 +1,6 @@
 /* Finds what is being completed at the caret: a `/` command or an `@` file.  Pure. */
 
-import type { Command } from "../transcript/session_facts.ts";
+import type { Command } from "../../transcript/session_facts.ts";
 
 export interface CompletionToken {
   kind: "command" | "file";

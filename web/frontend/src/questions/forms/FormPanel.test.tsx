@@ -1,8 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { FakeClient } from "../testing/fake_client.ts";
-import type { FakeSession } from "../testing/fake_session.ts";
+import { FakeClient } from "../../testing/fake_client.ts";
+import type { FakeSession } from "../../testing/fake_session.ts";
 import { FormPanel } from "./FormPanel.tsx";
 
 let session: FakeSession;

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { OpenSession } from "../client/types.ts";
-import { titleText } from "../content/visible_text.ts";
+import type { OpenSession } from "../../client/types.ts";
+import { titleText } from "../../content/visible_text.ts";
 import { commandsFor, type CompletionToken } from "./completion_token.ts";
 
 export interface Completion {

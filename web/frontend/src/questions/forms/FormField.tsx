@@ -2,7 +2,7 @@
 
 import { useId } from "preact/hooks";
 
-import { titleText, visibleText } from "../content/visible_text.ts";
+import { titleText, visibleText } from "../../content/visible_text.ts";
 import type { Choice, Entry, Field } from "./form_schema.ts";
 
 /** Up to this many choices are shown at once, more in a list that opens. */

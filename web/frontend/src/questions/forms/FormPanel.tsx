@@ -3,8 +3,8 @@
 import { signal, type Signal } from "@preact/signals";
 import { useId, useMemo, useRef, useState } from "preact/hooks";
 
-import type { FormQuestion } from "../client/types.ts";
-import { titleText, visibleText } from "../content/visible_text.ts";
+import type { FormQuestion } from "../../client/types.ts";
+import { titleText, visibleText } from "../../content/visible_text.ts";
 import { problemWith, readForm, valuesOf, type Entry, type Field } from "./form_schema.ts";
 import { FormField } from "./FormField.tsx";
 
