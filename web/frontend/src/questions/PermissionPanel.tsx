@@ -8,6 +8,7 @@ import type { PermissionQuestion } from "../client/types.ts";
 import { titleText } from "../content/visible_text.ts";
 import { optionOfKey, QUIET_MS } from "./key_guard.ts";
 import { factsOf, reasonOf, type Fact } from "./permission_facts.ts";
+import { isLong } from "./question_length.ts";
 import { SubjectContent } from "./SubjectContent.tsx";
 
 interface Props {
@@ -45,7 +46,8 @@ export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: 
       onFocusIn={() => setArmed(true)}
       onFocusOut={(event) => setArmed((event.currentTarget as Node).contains(event.relatedTarget as Node | null))}
     >
-      <header>
+      {/* It scrolls if it is long: what would happen must not be pushed out of sight. */}
+      <header class="question-head" tabIndex={isLong(question.title, question.reason) ? 0 : undefined}>
         <p class="permission-asker">{titleText(agent, "The agent")} asks for permission</p>
         <h3 id={title} dir="auto">
           {titleText(question.title, "Permission request")}

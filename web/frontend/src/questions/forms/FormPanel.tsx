@@ -6,6 +6,7 @@ import { useId, useMemo, useRef, useState } from "preact/hooks";
 import type { FormQuestion } from "../../client/types.ts";
 import { titleText, visibleText } from "../../content/visible_text.ts";
 import { problemWith, readForm, valuesOf, type Entry, type Field } from "./form_schema.ts";
+import { isLong } from "../question_length.ts";
 import { FormField } from "./FormField.tsx";
 
 type Entries = ReadonlyMap<string, Entry>;
@@ -48,7 +49,7 @@ export function FormPanel({ question, agent, onLeave }: Props) {
         onLeave();
       }}
     >
-      <header>
+      <header class="question-head" tabIndex={isLong(question.message) ? 0 : undefined}>
         <p class="permission-asker">{titleText(agent, "The agent")} asks</p>
         <h3 id={title} class="form-message" dir="auto">
           {visibleText(question.message)}
