@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OpenSession, PermissionQuestion } from "../src/client/types.ts";
-import { BrowserOf, GatewayProcess, HAS_PYTHON, TOKEN } from "./gateway_process.ts";
+import { BrowserOf, GatewayProcess, HAS_PYTHON, TOKENS } from "./gateway_process.ts";
 
 const HANG_MS = 60_000;
 const gateway = new GatewayProcess("fixer_agent.py:agent");
@@ -33,10 +33,10 @@ async function until<T>(look: () => T | null | undefined | false): Promise<T> {
   });
 }
 
-async function page(): Promise<BrowserOf> {
+async function page(token = TOKENS.ada): Promise<BrowserOf> {
   const browser = new BrowserOf(gateway);
   browsers.push(browser);
-  await browser.client.start(TOKEN);
+  await browser.client.start(token);
   await until(() => browser.client.connection.value.state === "open");
   return browser;
 }
@@ -64,7 +64,7 @@ test.runIf(HAS_PYTHON)(
     await browser.client.start();
     expect(browser.client.connection.value).toMatchObject({ state: "refused", canLogIn: true });
     await expect(browser.client.logIn("token", { token: "wrong" })).rejects.toThrow("refused");
-    await browser.client.logIn("token", { token: TOKEN });
+    await browser.client.logIn("token", { token: TOKENS.ada });
     await until(() => browser.client.connection.value.state === "open");
   },
   HANG_MS,
@@ -142,13 +142,48 @@ test.runIf(HAS_PYTHON)(
     await until(() => client.connection.value.state === "waiting");
     await gateway.start();
     await until(() => client.connection.value.state === "refused");
-    await client.logIn("token", { token: TOKEN });
+    await client.logIn("token", { token: TOKENS.ada });
     await until(() => client.connection.value.state === "open" && !session.loading.value);
     expect(lastText(session)).toBe(before);
     const next = await client.newSession(gateway.folder);
     answerAll(next, "reject_once");
     await next.prompt([{ type: "text", text: "Change the greeting" }]);
     await idle(next, 1);
+  },
+  HANG_MS,
+);
+
+test.runIf(HAS_PYTHON)(
+  "who is invited sees the session and who else is there, and may do what the role says",
+  async () => {
+    const [ada, adaElsewhere, bob] = [await page(), await page(), await page(TOKENS.bob)];
+    const session = await ada.client.newSession(gateway.folder);
+    const { sessionId } = session.summary.value;
+    const { code, link } = await session.invite("viewer");
+    expect(link).toContain(`#join=${code}&session=${sessionId}`);
+    const watched = await bob.client.join(code, sessionId);
+    expect(watched.you.value?.role ?? (await until(() => watched.you.value?.role))).toBe("viewer");
+    await until(() => session.people.value.some((one) => one.user === "bob" && one.here));
+    await expect(watched.prompt([{ type: "text", text: "x" }])).rejects.toThrow("Your role here");
+    watched.tell("typing");
+    await until(() => session.people.value.some((one) => one.user === "bob" && one.typing));
+
+    await adaElsewhere.client.refreshSessions();
+    const second = await adaElsewhere.client.openSession(sessionId);
+    await session.prompt([{ type: "text", text: "Change the greeting" }]);
+    await permission(second);
+    (await permission(session)).cancel();
+    await until(() => second.questions.value[0]?.settledBy);
+    answerAll(second, "reject_once");
+    await idle(watched, 1);
+    const prompt = watched.transcript.timeline.value[0];
+    expect(prompt?.kind === "message" && prompt.meta["accord.author"]).toMatchObject({
+      user: "ada",
+    });
+    await session.remove("bob");
+    await until(() => watched.problem.value);
+    await session.delete();
+    await until(() => ada.client.open.value.length === 0);
   },
   HANG_MS,
 );

@@ -12,7 +12,8 @@ import type { Socket } from "../src/wire/resuming_socket.ts";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PYTHON = join(ROOT, ".venv/bin/python");
 export const HAS_PYTHON = existsSync(PYTHON);
-export const TOKEN = "a-token-that-nobody-guesses";
+/** Of both users. */
+export const TOKENS = { ada: "a-token-that-nobody-guesses", bob: "another-token-that-is-long" };
 
 export class GatewayProcess {
   readonly folder = mkdtempSync(join(tmpdir(), "accord-page-"));
@@ -28,9 +29,11 @@ export class GatewayProcess {
   }
 
   async start(): Promise<void> {
-    const target = [join(ROOT, "examples", this.agent), "--data", join(this.folder, "data")];
+    const lines = Object.entries(TOKENS).map(([user, token]) => `${user} ${token}\n`);
+    const [tokens, data] = [join(this.folder, "tokens"), join(this.folder, "data")];
+    writeFileSync(tokens, lines.join(""), { mode: 0o600 });
+    const target = [join(ROOT, "examples", this.agent), "--data", data, "--token-file", tokens];
     const child = spawn(PYTHON, ["-m", "accord", "serve", ...target, "--port", this.port], {
-      env: { ...process.env, ACCORD_SERVE_TOKEN: TOKEN },
       cwd: this.folder,
     });
     this.process = child;

@@ -210,6 +210,10 @@ test("a permission is asked with its tool call, answered once, and goes when it 
   question.answer("yes");
   second.withdrawn?.();
   expect(session.questions.value).toEqual([]);
+  session.notified("_accord.session/settled", { request: 9, by: "grace", outcome: "answered" });
+  expect(session.questions.value.map((one) => one.settledBy)).toEqual(["grace"]);
+  session.notified("_accord.session/settled", { request: 8, by: "ada", outcome: "answered" });
+  expect(session.questions.value).toHaveLength(1);
   expect(answers).toEqual([-32602, { outcome: { outcome: "selected", optionId: "yes" } }]);
 });
 

@@ -15,6 +15,7 @@ import { CANCELLED, RpcError, type Incoming } from "../wire/rpc.ts";
 import type { AgentLink } from "./agent_link.ts";
 import { DraftStore } from "./draft_store.ts";
 import { NOT_FOUND, sentenceOf } from "./sentences.ts";
+import { SessionFiles, type FoundFile, type ReadFile } from "./session_files.ts";
 import { SessionPeople } from "./session_people.ts";
 import { SessionQuestions } from "./session_questions.ts";
 import type {
@@ -49,6 +50,7 @@ export class Session implements OpenSession {
   readonly problem = signal<string | null>(null);
   private readonly asked: SessionQuestions;
   private readonly who = new SessionPeople();
+  private readonly files: SessionFiles;
   private readonly store: DraftStore;
   private stopKeeping = () => {};
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
@@ -67,6 +69,7 @@ export class Session implements OpenSession {
       this.loading.value ? undefined : Date.now(),
     );
     this.asked = new SessionQuestions(summary.sessionId, this.transcript);
+    this.files = new SessionFiles(link, summary.sessionId);
     this.store = new DraftStore(
       `accord.draft.${summary.agent}.${summary.sessionId}`,
       owner.storage,
@@ -163,7 +166,15 @@ export class Session implements OpenSession {
   notified(method: string, params: unknown): void {
     if (method === "_accord.session/members") this.who.take(params);
     if (method === "_accord.session/presence") this.who.presence(params);
+    if (method === "_accord.session/settled") this.asked.settled(this.nameIn(params));
     if (method === "_accord.session/closed") this.ended((params as { reason?: unknown }).reason);
+  }
+
+  /** Who did what a notification tells; null where nobody did. */
+  private nameIn(params: unknown): string | null {
+    const { by } = params as { by?: unknown };
+    if (typeof by !== "string" || by === "") return null;
+    return this.people.value.find((person) => person.user === by)?.displayName ?? by;
   }
 
   /** An agent that gives its sessions no title leaves a list of blanks; this is better. */
@@ -358,29 +369,16 @@ export class Session implements OpenSession {
 
   // Files of the session
 
-  async search(query: string): Promise<{ path: string; kind: "file" | "folder" }[]> {
-    if (!this.link.offers("_accord.workspace/search")) return [];
-    const params = { sessionId: this.id, query, limit: 50 };
-    type Found = { files?: { path: string; kind: "file" | "folder" }[] };
-    return (await this.link.call<Found>("_accord.workspace/search", params)).files ?? [];
+  search(query: string): Promise<FoundFile[]> {
+    return this.files.search(query);
   }
 
-  async read(path: string): Promise<{ text: string; hash: string } | { problem: string }> {
-    if (!this.link.offers("_accord.workspace/read")) {
-      return { problem: "This gateway does not let pages read files." };
-    }
-    try {
-      return await this.link.call("_accord.workspace/read", { sessionId: this.id, path });
-    } catch (error) {
-      return { problem: sentenceOf(error) };
-    }
+  read(path: string): Promise<ReadFile> {
+    return this.files.read(path);
   }
 
-  async write(path: string, text: string, expectedHash: string): Promise<void> {
-    const params = { sessionId: this.id, path, text, expectedHash };
-    await this.link.call("_accord.workspace/write", params).catch((error: unknown) => {
-      throw new Error(sentenceOf(error));
-    });
+  write(path: string, text: string | null, expectedHash: string | null): Promise<void> {
+    return this.files.write(path, text, expectedHash);
   }
 
   private async try<T>(call: Promise<T>): Promise<T> {

@@ -13,6 +13,8 @@ import type { Incoming } from "../wire/rpc.ts";
 import type { FormQuestion, PermissionQuestion, Question } from "./types.ts";
 
 const INVALID_PARAMS = -32602;
+/** So long is shown who else has answered. */
+const SETTLED_MS = 8_000;
 
 interface ReceivedPermission {
   title: string;
@@ -31,6 +33,8 @@ let nextId = 1;
 
 export class SessionQuestions {
   readonly questions = signal<readonly Question[]>([]);
+  /** Those that were taken back, until the gateway says who has answered them. */
+  private takenBack: Question[] = [];
 
   constructor(
     private readonly sessionId: string,
@@ -42,12 +46,27 @@ export class SessionQuestions {
     try {
       const question = this.questionOf(request);
       if (question === null) return;
-      request.withdrawn = () => this.remove(question.id);
-      this.questions.value = [...this.questions.value, question];
+      request.withdrawn = () => {
+        this.remove(question.id);
+        this.takenBack.push(question);
+      };
+      this.questions.value = [...this.open(), question];
     } catch (error) {
       if (!(error instanceof Invalid)) throw error;
       request.refuse(INVALID_PARAMS, error.message);
     }
+  }
+
+  /** Somebody, whose name is given if it is known, or nobody, has settled what was taken back. */
+  settled(by: string | null): void {
+    const question = this.takenBack.shift();
+    if (question === undefined || by === null) return;
+    this.questions.value = [...this.open(), { ...question, settledBy: by }];
+    setTimeout(() => this.remove(question.id), SETTLED_MS);
+  }
+
+  private open(): Question[] {
+    return this.questions.value.filter((question) => question.settledBy === null);
   }
 
   private questionOf(request: Incoming): Question | null {
@@ -117,6 +136,6 @@ export class SessionQuestions {
 
   /** The session is over, or is loaded again: what is still open is asked again then. */
   clear(): void {
-    this.questions.value = [];
+    this.questions.value = this.takenBack = [];
   }
 }

@@ -4,7 +4,7 @@
    address, and a tap on the address opens it. */
 
 import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { safeAddress } from "./safe_links.ts";
 
 const NEW_TAB = { target: "_blank", rel: "noopener noreferrer" } as const;
@@ -49,12 +49,28 @@ export function Link({ href, label, children }: { href: string; label: string; c
         {children}
       </a>
       {shown ? (
-        <span class="link-bubble" role="tooltip" id={id} dir="ltr">
-          <a href={address} {...NEW_TAB} tabIndex={-1} onPointerDown={(event) => event.preventDefault()}>
-            {address}
-          </a>
-        </span>
+        <Bubble id={id} address={address} />
       ) : null}
+    </span>
+  );
+}
+
+const EDGE_PIXELS = 8;
+
+function Bubble({ id, address }: { id: string; address: string }) {
+  const element = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const bubble = element.current!;
+    const view = bubble.closest(".list-view") ?? document.documentElement;
+    const over = bubble.getBoundingClientRect().right - view.getBoundingClientRect().right + EDGE_PIXELS;
+    if (over > 0) bubble.style.transform = `translateX(${-over}px)`;
+  }, []);
+  return (
+    <span class="link-bubble" role="tooltip" id={id} dir="ltr" ref={element}>
+      {/* Keep the focus on the link: without it the bubble would go before the tap ends. */}
+      <a href={address} {...NEW_TAB} tabIndex={-1} onPointerDown={(event) => event.preventDefault()}>
+        {address}
+      </a>
     </span>
   );
 }

@@ -159,6 +159,28 @@ test("hostile words in every field stay words", async () => {
   for (const place of container.querySelectorAll(".tool-title, .path, .terminal-command")) expect(place.textContent).not.toContain("\u202e");
 });
 
+test("words are found in rows that are not drawn, from the last one to the first", async () => {
+  const updates = Array.from({ length: 400 }, (_, index) => chunks(`m${index}`, [index % 100 === 7 ? `A Needle ${index}` : `Message ${index}`])[0]);
+  await drawn(updates);
+  fireEvent.keyDown(document.body, { key: "f", ctrlKey: true });
+  const field = await screen.findByLabelText("Words to find");
+  await settled();
+  expect(document.activeElement).toBe(field);
+  fireEvent.input(field, { target: { value: "needle" } });
+  await settled();
+  const status = () => field.parentElement!.querySelector("[role=status]")!.textContent;
+  expect(status()).toBe("4 of 4");
+  fireEvent.keyDown(field, { key: "Enter" });
+  await settled();
+  expect(status()).toBe("3 of 4");
+  fireEvent.input(field, { target: { value: "no such words" } });
+  await settled();
+  expect(status()).toBe("nothing found");
+  fireEvent.keyDown(field, { key: "Escape" });
+  await settled();
+  expect(screen.queryByLabelText("Words to find")).toBeNull();
+});
+
 test("the panel of the plan shows what is done now, and goes when all is done", async () => {
   const plan = (...states: string[]) => ({ sessionUpdate: "plan_update", plan: { type: "items", planId: "p", entries: states.map((status, index) => ({ content: `Step ${index}`, priority: "low", status })) } });
   session.play([plan("completed", "in_progress", "pending")]);

@@ -11,8 +11,9 @@ import type { OpenSession } from "../client/types.ts";
 import { durationText, titleText } from "../content/visible_text.ts";
 import type { Item } from "../transcript/items.ts";
 import { AnswerSpoken } from "./AnswerSpoken.tsx";
+import { FindBar } from "./FindBar.tsx";
 import { MessageView, SessionMessageView } from "./MessageView.tsx";
-import { PlanView } from "./PlanView.tsx";
+import { PlanPanel, PlanView } from "./PlanView.tsx";
 import { CompactionView, NoticeView, SubagentView, UnknownView } from "./SmallItems.tsx";
 import { TerminalView } from "./TerminalView.tsx";
 import { ToolCallCard } from "./ToolCallCard.tsx";
@@ -33,10 +34,13 @@ export function Conversation({ session, onShowFile, onReview }: Props) {
   const shared = useMemo<ViewState>(() => ({ ...kept, showFile: onShowFile, review: onReview }), [kept, onShowFile, onReview]);
   shared.terminals.take(timeline);
   const list = useRef<ListControl>(null);
+  const section = useRef<HTMLElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   return (
     <ViewContext.Provider value={shared}>
-      <section class="conversation">
+      <section class="conversation" ref={section}>
+        <FindBar transcript={session.transcript} section={section} onShow={(key) => list.current?.toRow(key)} />
+        <PlanPanel transcript={session.transcript} />
         {timeline.length === 0 ? <Empty session={session} /> : null}
         <VirtualList key={session.summary.value.sessionId} rows={timeline} estimate={estimate} draw={draw} label={`Conversation: ${titleText(session.summary.value.title, "new session")}`} onEnd={setAtEnd} control={list}>
           <TurnState session={session} />

@@ -86,7 +86,8 @@ export function VirtualList<Row extends Keyed>({ rows, estimate, draw, label, on
     },
     toRow: (key) => {
       noteEnd(false);
-      anchor.current = { key, offset: 12 };
+      // With some of what is above it, and clear of what floats over the list.
+      anchor.current = { key, offset: 72 };
       settle();
       redraw((count) => count + 1);
     },

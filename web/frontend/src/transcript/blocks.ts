@@ -106,5 +106,7 @@ export function textOf(block: ContentBlock): string {
 }
 
 export function joinedText(blocks: readonly ContentBlock[]): string {
+  const [first] = blocks;
+  if (blocks.length === 1 && first !== undefined) return textOf(first);
   return blocks.map(textOf).join("");
 }

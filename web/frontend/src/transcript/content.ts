@@ -4,20 +4,26 @@
  * does text with annotations or metadata.
  */
 
-import { joinedText, textOf, type ContentBlock, type Meta, type TextBlock } from "./blocks.ts";
+import { joinedText, type ContentBlock, type Meta, type TextBlock } from "./blocks.ts";
 import { patchMeta } from "./meta.ts";
 
 export class Content {
   blocks: ContentBlock[] = [];
   meta: Meta = {};
-  text = "";
   /** How often all was replaced: positions in the text from before mean nothing after. */
   replacements = 0;
   /** The last block, if it came in a chunk, so that more text may be joined to it. */
   private open: TextBlock | null = null;
+  /** The text of all blocks, if it is known. */
+  private known: string | null = "";
+
+  /** The text of all blocks; of a single one, no copy is held. */
+  get text(): string {
+    return (this.known ??= joinedText(this.blocks));
+  }
 
   append(block: ContentBlock): void {
-    this.text += textOf(block);
+    this.known = null;
     if (!isPlainText(block)) {
       this.open = null;
       this.blocks.push(block);
@@ -33,7 +39,7 @@ export class Content {
 
   replace(blocks: readonly ContentBlock[]): void {
     this.blocks = [...blocks];
-    this.text = joinedText(blocks);
+    this.known = null;
     this.open = null;
     this.replacements += 1;
   }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { played } from "./conversation_player.ts";
+import { played } from "../testing/conversation_player.ts";
 
 const folder = fileURLToPath(
   new URL("../../../../tests/shared_conversations/recorded", import.meta.url),

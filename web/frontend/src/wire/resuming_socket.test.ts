@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FakeServer } from "./fake_server.ts";
+import { FakeServer } from "../testing/fake_server.ts";
 import { ResumingSocket, SILENCE_MS_MAX, type SocketState } from "./resuming_socket.ts";
 
 beforeEach(() => {

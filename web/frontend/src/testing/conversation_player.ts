@@ -1,9 +1,9 @@
 /** Plays the conversations of `tests/shared_conversations`, as Python's tests do. */
 
 import { parseFrame } from "../wire/json_text.ts";
-import type { ContentBlock } from "./blocks.ts";
-import type { Message } from "./items.ts";
-import { Transcript, type SetupRoot } from "./transcript.ts";
+import type { ContentBlock } from "../transcript/blocks.ts";
+import type { Message } from "../transcript/items.ts";
+import { Transcript, type SetupRoot } from "../transcript/transcript.ts";
 
 type Event = Record<string, unknown>;
 

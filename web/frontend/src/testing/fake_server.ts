@@ -1,6 +1,6 @@
 /** A server that continues connections, with a network between that delivers only when told. */
 
-import type { Socket } from "./resuming_socket.ts";
+import type { Socket } from "../wire/resuming_socket.ts";
 
 const extension = (method: string, params: object) =>
   JSON.stringify({ jsonrpc: "2.0", method: `_accord/${method}`, params });
