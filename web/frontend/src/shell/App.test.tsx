@@ -70,6 +70,15 @@ describe("sessions", () => {
     await waitFor(() => expect(session.calls.map(([name]) => name)).toContain("delete"));
   });
 
+  it("are forked and deleted only with an agent that can", async () => {
+    const agent = { ...client.agents.value[0]!, capabilities: { session: { delete: {} } } };
+    client.agents.value = [agent];
+    show();
+    await open("s1");
+    fireEvent.click(within(document.querySelector<HTMLElement>(".pane-head")!).getByRole("button", { name: /^Actions for/ }));
+    expect((await screen.findAllByRole("menuitem")).map((item) => item.textContent?.trim())).toEqual(["Rename", "Close", "Delete"]);
+  });
+
   it("say what failed", async () => {
     client.openSession = () => Promise.reject(new Error("This session is gone."));
     show();
@@ -147,10 +156,10 @@ describe("the connection", () => {
   });
 
   it.each([
-    [{ state: "waiting", why: "no route", retryAt: 0, offline: false }, "The connection was lost: no route. What you type is kept."],
+    [{ state: "waiting", why: "no route", retryAt: 0, offline: false }, "No route. What you type is kept."],
     [{ state: "waiting", why: "", retryAt: 0, offline: true }, "You are offline. What you type is kept."],
     [{ state: "lost", why: "gap", missed: true }, "Some of what happened meanwhile is missing here"],
-    [{ state: "refused", why: "no agent", canLogIn: false }, "The gateway refused the connection: no agent."],
+    [{ state: "refused", why: "no agent", canLogIn: false }, "No agent."],
   ] as const)("says %j", (connection, words) => {
     client.connection.value = connection;
     show();

@@ -29,7 +29,7 @@ function Trouble({ connection, onReload }: { connection: Exclude<Connection, { s
     case "waiting":
       return (
         <p class="banner warn">
-          {connection.offline ? "You are offline." : `The connection was lost: ${sentence(connection.why)}`} What you type is kept.{" "}
+          {connection.offline ? "You are offline." : sentence(connection.why)} What you type is kept.{" "}
           {!connection.offline && <Countdown until={connection.retryAt} />}
         </p>
       );
@@ -37,7 +37,7 @@ function Trouble({ connection, onReload }: { connection: Exclude<Connection, { s
       return (
         <div class="banner bad">
           <p>
-            The connection was lost: {sentence(connection.why)}{" "}
+            {sentence(connection.why)}{" "}
             {connection.missed && "Some of what happened meanwhile is missing here; loading again shows it."}
           </p>
           <button type="button" onClick={onReload}>
@@ -48,7 +48,7 @@ function Trouble({ connection, onReload }: { connection: Exclude<Connection, { s
     case "refused":
       return (
         <div class="banner bad">
-          <p>The gateway refused the connection: {sentence(connection.why)}</p>
+          <p>{sentence(connection.why)}</p>
           <button type="button" onClick={onReload}>
             Try again
           </button>
@@ -57,7 +57,10 @@ function Trouble({ connection, onReload }: { connection: Exclude<Connection, { s
   }
 }
 
-const sentence = (why: string): string => titleText(why).replace(/[^.!?]$/, "$&.");
+const sentence = (why: string): string =>
+  titleText(why, "There is no connection")
+    .replace(/^./u, (first) => first.toUpperCase())
+    .replace(/[^.!?]$/, "$&.");
 
 function Countdown({ until }: { until: number }) {
   const [now, setNow] = useState(Date.now());

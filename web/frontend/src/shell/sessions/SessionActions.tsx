@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import type { AccordClient, OpenSession, SessionSummary } from "../../client/types.ts";
+import type { AccordClient, AgentInfo, OpenSession, SessionSummary } from "../../client/types.ts";
 import { messageOf } from "../../prompt/send_prompt.ts";
 import { Confirm, Dialog } from "../Dialog.tsx";
 import { Menu, type Action } from "../Menu.tsx";
@@ -23,16 +23,18 @@ export function SessionActions({ client, summary, session, more = [] }: Props) {
       client.problem.value = null;
       await action(session ?? (await client.openSession(summary.sessionId)));
     } catch (error) {
-      client.problem.value = messageOf(error);
+      // An open session says itself what failed in it.
+      (session ?? client).problem.value = messageOf(error);
     }
   };
   const title = sessionTitle(summary);
+  const agent = client.agents.value.find((each) => each.name === summary.agent);
   const actions: Action[] = [
     ...more,
     { name: "Rename", icon: "edit", run: () => setDialog("rename") },
-    { name: "Fork", icon: "fork", run: () => void act((open) => open.fork()) },
+    ...(offers(agent, "fork") ? [{ name: "Fork", icon: "fork", run: () => void act((open) => open.fork()) } as const] : []),
     ...(session ? [{ name: "Close", icon: "close", run: () => void act((open) => open.close()) } as const] : []),
-    { name: "Delete", icon: "trash", danger: true, run: () => setDialog("delete") },
+    ...(offers(agent, "delete") ? [{ name: "Delete", icon: "trash", danger: true, run: () => setDialog("delete") } as const] : []),
   ];
   return (
     <>
@@ -49,6 +51,12 @@ export function SessionActions({ client, summary, session, more = [] }: Props) {
       )}
     </>
   );
+}
+
+/** Whether the agent can do it; of one that was not asked yet, nobody knows. */
+function offers(agent: AgentInfo | undefined, ability: "fork" | "delete"): boolean {
+  const abilities = (agent?.capabilities as { session?: Record<string, unknown> } | null | undefined)?.session;
+  return abilities === undefined || abilities[ability] != null;
 }
 
 function Rename({ title, onRename, onClose }: { title: string; onRename(title: string): void; onClose(): void }) {
