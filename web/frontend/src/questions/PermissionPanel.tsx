@@ -2,7 +2,7 @@
 
    It never takes the focus, so whoever writes goes on writing. `key_guard.ts` says when a key counts. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { PermissionQuestion } from "../client/types.ts";
 import { titleText } from "../content/visible_text.ts";
@@ -22,8 +22,11 @@ interface Props {
 export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: Props) {
   const title = useId();
   const [armed, setArmed] = useState(false);
-  const guard = useQuietMoment();
-  const { options } = question;
+  const { options, toolCall } = question;
+  // The agent may change its call while the question is open.
+  void toolCall?.revision.value;
+  const facts = factsOf(question, folder);
+  const guard = useQuietMoment(JSON.stringify([facts, toolCall?.diffs]));
 
   const answer = (place: number): void => {
     const option = options[place];
@@ -56,8 +59,8 @@ export function PermissionPanel({ question, agent, folder, onAnswer, onLeave }: 
       </header>
       {/* Scrollable, so it can be reached by keyboard. */}
       <div class="permission-subject" tabIndex={0} role="group" aria-label="What would happen">
-        <Facts facts={factsOf(question, folder)} />
-        {question.toolCall && <SubjectContent call={question.toolCall} folder={folder} />}
+        <Facts facts={facts} />
+        {toolCall && <SubjectContent call={toolCall} folder={folder} />}
       </div>
       <ol class="permission-options">
         {options.map((option, place) => (
@@ -120,11 +123,13 @@ function Facts({ facts }: { facts: readonly Fact[] }) {
   );
 }
 
-/** How long the panel has been seen: a tab that was hidden starts again when somebody looks. */
-function useQuietMoment(): { isOver: boolean; shownForMs(): number } {
+/** How long this has been seen: it starts again when it changes, and when a hidden tab is shown. */
+function useQuietMoment(shown: string): { isOver: boolean; shownForMs(): number } {
   const since = useRef(performance.now());
   const [isOver, setOver] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
+    since.current = performance.now();
+    setOver(false);
     let timer = setTimeout(() => setOver(true), QUIET_MS);
     const onVisibility = (): void => {
       if (document.hidden) return;
@@ -138,6 +143,6 @@ function useQuietMoment(): { isOver: boolean; shownForMs(): number } {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onVisibility);
     };
-  }, []);
+  }, [shown]);
   return { isOver, shownForMs: () => performance.now() - since.current };
 }

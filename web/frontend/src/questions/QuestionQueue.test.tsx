@@ -1,6 +1,7 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { ToolCall } from "../transcript/items.ts";
 import type { FakeSession } from "../testing/fake_session.ts";
 import { FakeClient } from "../testing/fake_client.ts";
 import { Grants } from "./grants.ts";
@@ -74,6 +75,22 @@ describe("a permission request", () => {
     document.dispatchEvent(new Event("visibilitychange"));
     fireEvent.click(screen.getByRole("button", { name: /Allow once/ }));
     expect(answers()).toEqual([]);
+  });
+
+  it("waits again when the agent changes what it would do, and shows that", async () => {
+    const toolCall = Object.assign(new ToolCall("k", "t"), { rawInput: { command: "ls" } });
+    session.askPermission({ toolCall });
+    show();
+    await wait(QUIET_MS);
+    toolCall.rawInput = { command: "rm -rf /" };
+    toolCall.revision.value += 1;
+    await wait(0);
+    expect(panel().textContent).toContain("rm -rf /");
+    fireEvent.click(screen.getByRole("button", { name: /Allow once/ }));
+    expect(answers()).toEqual([]);
+    await wait(QUIET_MS);
+    fireEvent.click(screen.getByRole("button", { name: /Allow once/ }));
+    expect(answers()).toEqual(["once"]);
   });
 
   it("never takes the focus from the prompt", async () => {
