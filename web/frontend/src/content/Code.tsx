@@ -10,7 +10,13 @@ export function Segments({ segments }: { segments: readonly Segment[] }) {
   return (
     <>
       {segments.map(({ text, scope }, index) =>
-        scope === null ? text : <span key={index} class={`hl-${scope}`}>{text}</span>,
+        scope === null ? (
+          text
+        ) : (
+          <span key={index} class={`hl-${scope}`}>
+            {text}
+          </span>
+        ),
       )}
     </>
   );
@@ -19,10 +25,19 @@ export function Segments({ segments }: { segments: readonly Segment[] }) {
 // More is drawn on demand: text of this size takes the browser a moment to lay out.
 const CODE_CHARS_SHOWN = 100_000;
 
-export const Code = memo(function Code({ code, info }: { code: string; info?: string | undefined }) {
+export const Code = memo(function Code({
+  code,
+  info,
+}: {
+  code: string;
+  info?: string | undefined;
+}) {
   const [all, setAll] = useState(false);
   const isCut = !all && code.length > CODE_CHARS_SHOWN;
-  const segments = useHighlight(isCut ? code.slice(0, CODE_CHARS_SHOWN) : code, languageNamed(info));
+  const segments = useHighlight(
+    isCut ? code.slice(0, CODE_CHARS_SHOWN) : code,
+    languageNamed(info),
+  );
   const label = /^[\w+#.-]{1,20}/.exec(info ?? "")?.[0] ?? "";
   return (
     <div class="code">

@@ -21,7 +21,9 @@ export function CopyButton({ text, what }: { text: string | (() => string); what
   };
   return (
     <button type="button" class="quiet small copy" aria-label={`Copy ${what}`} onClick={copy}>
-      <span aria-live="polite">{told === "copied" ? "Copied" : told === "failed" ? "Not allowed" : "Copy"}</span>
+      <span aria-live="polite">
+        {told === "copied" ? "Copied" : told === "failed" ? "Not allowed" : "Copy"}
+      </span>
     </button>
   );
 }

@@ -52,15 +52,54 @@ const LANGUAGES: Record<string, Loader> = {
 };
 
 const ALIASES: Record<string, string> = {
-  sh: "bash", shell: "bash", zsh: "bash", console: "bash", h: "c", cc: "cpp", "c++": "cpp", cxx: "cpp",
-  hpp: "cpp", cs: "csharp", scss: "css", less: "css", patch: "diff", golang: "go", toml: "ini", cfg: "ini",
-  conf: "ini", js: "javascript", jsx: "javascript", mjs: "javascript", cjs: "javascript", jsonc: "json",
-  json5: "json", jsonl: "json", kt: "kotlin", kts: "kotlin", mk: "makefile", md: "markdown", py: "python",
-  pyi: "python", python3: "python", rb: "ruby", rs: "rust", ts: "typescript", tsx: "typescript",
-  mts: "typescript", html: "xml", svg: "xml", xhtml: "xml", vue: "xml", yml: "yaml",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  h: "c",
+  cc: "cpp",
+  "c++": "cpp",
+  cxx: "cpp",
+  hpp: "cpp",
+  cs: "csharp",
+  scss: "css",
+  less: "css",
+  patch: "diff",
+  golang: "go",
+  toml: "ini",
+  cfg: "ini",
+  conf: "ini",
+  js: "javascript",
+  jsx: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  jsonc: "json",
+  json5: "json",
+  jsonl: "json",
+  kt: "kotlin",
+  kts: "kotlin",
+  mk: "makefile",
+  md: "markdown",
+  py: "python",
+  pyi: "python",
+  python3: "python",
+  rb: "ruby",
+  rs: "rust",
+  ts: "typescript",
+  tsx: "typescript",
+  mts: "typescript",
+  html: "xml",
+  svg: "xml",
+  xhtml: "xml",
+  vue: "xml",
+  yml: "yaml",
 };
 
-const FILE_NAMES: Record<string, string> = { Dockerfile: "dockerfile", Makefile: "makefile", Gemfile: "ruby" };
+const FILE_NAMES: Record<string, string> = {
+  Dockerfile: "dockerfile",
+  Makefile: "makefile",
+  Gemfile: "ruby",
+};
 
 /** The name that we know a language by, from the info string of a fence. */
 export function languageNamed(info: string | null | undefined): string | null {
@@ -98,7 +137,10 @@ export function loadLanguage(name: string): Promise<void> {
 async function fetchLanguage(name: string): Promise<void> {
   const loader = LANGUAGES[name];
   if (loader === undefined) return;
-  const [{ default: hljs }, { default: language }] = await Promise.all([import("highlight.js/lib/core"), loader()]);
+  const [{ default: hljs }, { default: language }] = await Promise.all([
+    import("highlight.js/lib/core"),
+    loader(),
+  ]);
   core = hljs;
   hljs.registerLanguage(name, language);
   loadedCount.value += 1;
@@ -127,7 +169,7 @@ export function highlight(code: string, language: string): readonly Segment[] | 
 
 function isHighlightable(code: string): boolean {
   if (code.length > CODE_CHARS_MAX) return false;
-  for (let start = 0; start < code.length; ) {
+  for (let start = 0; start < code.length;) {
     const end = code.indexOf("\n", start);
     const stop = end < 0 ? code.length : end;
     if (stop - start > LINE_CHARS_MAX) return false;
@@ -181,7 +223,11 @@ const whenIdle: (work: () => void) => () => void =
 
 /** Segments for the code as soon as they are there. While code grows, its new end is plain. */
 export function useHighlight(code: string, language: string | null): readonly Segment[] {
-  const [done, setDone] = useState<{ code: string; language: string; segments: readonly Segment[] } | null>(null);
+  const [done, setDone] = useState<{
+    code: string;
+    language: string;
+    segments: readonly Segment[];
+  } | null>(null);
   useEffect(() => {
     if (language === null || !isHighlightable(code)) return undefined;
     if (done?.code === code && done.language === language) return undefined;
@@ -196,7 +242,11 @@ export function useHighlight(code: string, language: string | null): readonly Se
         });
       });
     };
-    const grows = done !== null && done.language === language && code.startsWith(done.code) && code.length < GROWTH * done.code.length;
+    const grows =
+      done !== null &&
+      done.language === language &&
+      code.startsWith(done.code) &&
+      code.length < GROWTH * done.code.length;
     const timer = grows ? setTimeout(start, REST_MILLISECONDS) : (start(), undefined);
     return () => {
       dropped = true;
@@ -204,7 +254,12 @@ export function useHighlight(code: string, language: string | null): readonly Se
       cancel();
     };
   }, [code, language]);
-  if (language !== null && done?.language === language && done.code !== "" && code.startsWith(done.code)) {
+  if (
+    language !== null &&
+    done?.language === language &&
+    done.code !== "" &&
+    code.startsWith(done.code)
+  ) {
     const rest = code.slice(done.code.length);
     return rest === "" ? done.segments : [...done.segments, { text: rest, scope: null }];
   }

@@ -26,7 +26,16 @@ const PATHS: Record<string, string> = {
 export function Icon({ name }: { name: string }) {
   const path = Object.hasOwn(PATHS, name) ? PATHS[name] : PATHS["other"];
   return (
-    <svg class="item-icon" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round">
+    <svg
+      class="item-icon"
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.3"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    >
       <path d={path} />
     </svg>
   );
@@ -42,7 +51,12 @@ const SIGNS: Record<string, string> = {
 };
 
 const STATUS_WORDS: Record<string, string> = {
-  pending: "waiting", in_progress: "running", paused: "paused", completed: "done", failed: "failed", cancelled: "cancelled",
+  pending: "waiting",
+  in_progress: "running",
+  paused: "paused",
+  completed: "done",
+  failed: "failed",
+  cancelled: "cancelled",
 };
 
 /** A status as a sign with its word, which a screen reader says. */
@@ -51,7 +65,15 @@ export function Status({ status }: { status: string }) {
   const word = STATUS_WORDS[known];
   return (
     <span class={`status status-${known}`} title={word}>
-      <svg viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round">
+      <svg
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.8"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      >
         <path d={SIGNS[known]} />
       </svg>
       <span class="hidden-text">{word}</span>

@@ -24,7 +24,11 @@ const IMAGES = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon)$/;
 const SOUNDS = /^audio\/[a-z0-9.+-]+$/;
 
 /** A `data:` address for an image or a sound that came inside a content block. */
-export function mediaAddress(kind: "image" | "audio", mimeType: unknown, data: unknown): string | null {
+export function mediaAddress(
+  kind: "image" | "audio",
+  mimeType: unknown,
+  data: unknown,
+): string | null {
   if (typeof mimeType !== "string" || typeof data !== "string") return null;
   const type = mimeType.toLowerCase().split(";")[0]!.trim();
   if (!(kind === "image" ? IMAGES : SOUNDS).test(type) || !BASE64.test(data)) return null;

@@ -10,7 +10,10 @@ const HIDDEN =
 
 /** The text with control and direction characters written as `‹U+202E›`. */
 export function visibleText(text: string): string {
-  return text.replace(HIDDEN, (found) => `‹U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}›`);
+  return text.replace(
+    HIDDEN,
+    (found) => `‹U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}›`,
+  );
 }
 
 /** One line for a title: visible, without line breaks, and of bounded length. */
@@ -38,7 +41,11 @@ export function prettyJson(value: unknown, charsMax = 20_000): string {
   } catch {
     text = String(value);
   }
-  return visibleText(text.length > charsMax ? `${text.slice(0, charsMax)}\n… ${text.length - charsMax} characters more` : text);
+  return visibleText(
+    text.length > charsMax
+      ? `${text.slice(0, charsMax)}\n… ${text.length - charsMax} characters more`
+      : text,
+  );
 }
 
 /** `1.2 MB`: a size for people. */
@@ -61,5 +68,7 @@ export function durationText(milliseconds: number): string {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const whole = Math.round(seconds);
   const minutes = Math.floor(whole / 60);
-  return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60
+    ? `${minutes} min ${whole % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

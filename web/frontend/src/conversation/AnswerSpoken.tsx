@@ -10,7 +10,10 @@ const SPOKEN_CHARS_MAX = 2_000;
 
 export function AnswerSpoken({ transcript }: { transcript: Transcript }) {
   const [spoken, setSpoken] = useState("");
-  const progress = useRef<{ message: Message | null; said: number }>({ message: lastAnswer(transcript), said: Infinity });
+  const progress = useRef<{ message: Message | null; said: number }>({
+    message: lastAnswer(transcript),
+    said: Infinity,
+  });
   const message = lastAnswer(transcript);
   const revision = message?.revision.value ?? 0;
   const isOver = transcript.state.value.confirmed !== "running";
@@ -24,7 +27,12 @@ export function AnswerSpoken({ transcript }: { transcript: Transcript }) {
     const end = isOver ? message.text.length : message.text.lastIndexOf("\n\n");
     if (end <= said) return;
     progress.current.said = end;
-    setSpoken(message.text.slice(said, end).slice(0, SPOKEN_CHARS_MAX).replace(/[*_`#|]+/g, " "));
+    setSpoken(
+      message.text
+        .slice(said, end)
+        .slice(0, SPOKEN_CHARS_MAX)
+        .replace(/[*_`#|]+/g, " "),
+    );
   }, [message, revision, isOver]);
   return (
     <div class="hidden-text" aria-live="polite" aria-atomic="true">

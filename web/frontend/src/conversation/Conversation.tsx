@@ -18,7 +18,7 @@ import { CompactionView, NoticeView, SubagentView, UnknownView } from "./SmallIt
 import { TerminalView } from "./TerminalView.tsx";
 import { ToolCallCard } from "./ToolCallCard.tsx";
 import { TerminalIndex, useNow, ViewContext, type ViewState } from "./view_state.ts";
-import { VirtualList, type ListControl } from "./VirtualList.tsx";
+import { VirtualList, type ListControl } from "./list/VirtualList.tsx";
 
 interface Props {
   session: OpenSession;
@@ -30,8 +30,14 @@ interface Props {
 
 export function Conversation({ session, onShowFile, onReview }: Props) {
   const timeline = session.transcript.timeline.value;
-  const kept = useMemo(() => ({ session, terminals: new TerminalIndex(), folds: new Map<string, boolean>() }), [session]);
-  const shared = useMemo<ViewState>(() => ({ ...kept, showFile: onShowFile, review: onReview }), [kept, onShowFile, onReview]);
+  const kept = useMemo(
+    () => ({ session, terminals: new TerminalIndex(), folds: new Map<string, boolean>() }),
+    [session],
+  );
+  const shared = useMemo<ViewState>(
+    () => ({ ...kept, showFile: onShowFile, review: onReview }),
+    [kept, onShowFile, onReview],
+  );
   shared.terminals.take(timeline);
   const list = useRef<ListControl>(null);
   const section = useRef<HTMLElement>(null);
@@ -39,10 +45,22 @@ export function Conversation({ session, onShowFile, onReview }: Props) {
   return (
     <ViewContext.Provider value={shared}>
       <section class="conversation" ref={section}>
-        <FindBar transcript={session.transcript} section={section} onShow={(key) => list.current?.toRow(key)} />
+        <FindBar
+          transcript={session.transcript}
+          section={section}
+          onShow={(key) => list.current?.toRow(key)}
+        />
         <PlanPanel transcript={session.transcript} />
         {timeline.length === 0 ? <Empty session={session} /> : null}
-        <VirtualList key={session.summary.value.sessionId} rows={timeline} estimate={estimate} draw={draw} label={`Conversation: ${titleText(session.summary.value.title, "new session")}`} onEnd={setAtEnd} control={list}>
+        <VirtualList
+          key={session.summary.value.sessionId}
+          rows={timeline}
+          estimate={estimate}
+          draw={draw}
+          label={`Conversation: ${titleText(session.summary.value.title, "new session")}`}
+          onEnd={setAtEnd}
+          control={list}
+        >
           <TurnState session={session} />
         </VirtualList>
         {isAtEnd ? null : (
@@ -98,7 +116,14 @@ function Empty({ session }: { session: OpenSession }) {
   return (
     <div class="empty">
       <h2>What would you like to do?</h2>
-      {folder ? <p class="soft">The agent works in <span class="mono path" dir="ltr">{folder}</span></p> : null}
+      {folder ? (
+        <p class="soft">
+          The agent works in{" "}
+          <span class="mono path" dir="ltr">
+            {folder}
+          </span>
+        </p>
+      ) : null}
     </div>
   );
 }
@@ -123,16 +148,26 @@ function TurnState({ session }: { session: OpenSession }) {
         <span class="dots" aria-hidden="true" />
         <span>{waits ? "Waiting for your answer" : "Working"}</span>
         {/* Not for a screen reader: it would say every second. */}
-        {seconds >= 3_000 ? <span class="soft" aria-hidden="true">{durationText(seconds)}</span> : null}
+        {seconds >= 3_000 ? (
+          <span class="soft" aria-hidden="true">
+            {durationText(seconds)}
+          </span>
+        ) : null}
       </div>
     );
   }
   const { stopReason, error } = state;
-  if (stopReason === null || stopReason === "end_turn") return <div class="turn-state" role="status" />;
+  if (stopReason === null || stopReason === "end_turn")
+    return <div class="turn-state" role="status" />;
   const message = (error as { message?: unknown } | null)?.message;
-  const words = Object.hasOwn(STOP_WORDS, stopReason) ? STOP_WORDS[stopReason] : `The agent stopped: ${titleText(stopReason)}.`;
+  const words = Object.hasOwn(STOP_WORDS, stopReason)
+    ? STOP_WORDS[stopReason]
+    : `The agent stopped: ${titleText(stopReason)}.`;
   return (
-    <div class={stopReason === "cancelled" ? "turn-state soft" : "turn-state problem"} role="status">
+    <div
+      class={stopReason === "cancelled" ? "turn-state soft" : "turn-state problem"}
+      role="status"
+    >
       {words} {message ? <span dir="auto">{titleText(message)}</span> : null}
     </div>
   );

@@ -25,7 +25,11 @@ export function FindBar({ transcript, section, onShow }: Props) {
   const isOpen = words !== null;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const isFind = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      const isFind =
+        event.key.toLowerCase() === "f" &&
+        (event.ctrlKey || event.metaKey) &&
+        !event.altKey &&
+        !event.shiftKey;
       if (!isFind || document.activeElement === field.current || !isHere(section.current)) return;
       event.preventDefault();
       setWords((before) => before ?? "");
@@ -68,14 +72,48 @@ export function FindBar({ transcript, section, onShow }: Props) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const count = words === "" ? "" : found.keys.length === 0 ? "nothing found" : `${found.at + 1} of ${found.keys.length}`;
+  const count =
+    words === ""
+      ? ""
+      : found.keys.length === 0
+        ? "nothing found"
+        : `${found.at + 1} of ${found.keys.length}`;
   return (
     <div class="find" role="search" aria-label="Find in the conversation">
-      <input ref={field} type="text" enterkeyhint="search" placeholder="Find in the conversation" aria-label="Words to find" value={words} onInput={(event) => search(event.currentTarget.value)} onKeyDown={onKeyDown} />
-      <span class="soft small" role="status">{count}</span>
-      <button type="button" class="quiet small" aria-label="Earlier" disabled={found.keys.length < 2} onClick={() => show(found.keys, found.at - 1)}>↑</button>
-      <button type="button" class="quiet small" aria-label="Later" disabled={found.keys.length < 2} onClick={() => show(found.keys, found.at + 1)}>↓</button>
-      <button type="button" class="quiet small" aria-label="Close the search" onClick={close}>✕</button>
+      <input
+        ref={field}
+        type="text"
+        enterkeyhint="search"
+        placeholder="Find in the conversation"
+        aria-label="Words to find"
+        value={words}
+        onInput={(event) => search(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <span class="soft small" role="status">
+        {count}
+      </span>
+      <button
+        type="button"
+        class="quiet small"
+        aria-label="Earlier"
+        disabled={found.keys.length < 2}
+        onClick={() => show(found.keys, found.at - 1)}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        class="quiet small"
+        aria-label="Later"
+        disabled={found.keys.length < 2}
+        onClick={() => show(found.keys, found.at + 1)}
+      >
+        ↓
+      </button>
+      <button type="button" class="quiet small" aria-label="Close the search" onClick={close}>
+        ✕
+      </button>
     </div>
   );
 }
@@ -95,8 +133,15 @@ function mark(section: HTMLElement | null, words: string, key: string | undefine
   if (typeof Highlight === "undefined") return;
   const wanted = words.toLowerCase();
   const ranges: Range[] = [];
-  const walker = document.createTreeWalker(section.querySelector(".list-view") ?? section, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node !== null && ranges.length < RANGES_MAX; node = walker.nextNode()) {
+  const walker = document.createTreeWalker(
+    section.querySelector(".list-view") ?? section,
+    NodeFilter.SHOW_TEXT,
+  );
+  for (
+    let node = walker.nextNode();
+    node !== null && ranges.length < RANGES_MAX;
+    node = walker.nextNode()
+  ) {
     const text = (node.nodeValue ?? "").toLowerCase();
     for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
       const range = new Range();

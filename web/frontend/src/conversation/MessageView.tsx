@@ -24,7 +24,9 @@ export function MessageView({ message }: { message: Message }) {
   return (
     <div class={`item message message-${message.role}`}>
       <header class="message-head">
-        <h3 class={isUser ? "author" : "author hidden-text"}>{isUser ? <Author message={message} /> : "Agent"}</h3>
+        <h3 class={isUser ? "author" : "author hidden-text"}>
+          {isUser ? <Author message={message} /> : "Agent"}
+        </h3>
         <CopyButton text={() => message.text} what={isUser ? "prompt" : "answer"} />
       </header>
       <Blocks blocks={message.blocks} breaks={isUser} />
@@ -34,13 +36,20 @@ export function MessageView({ message }: { message: Message }) {
 
 function Author({ message }: { message: Message }) {
   const { session } = useView();
-  const author = message.meta["accord.author"] as { user?: unknown; displayName?: unknown } | undefined;
+  const author = message.meta["accord.author"] as
+    { user?: unknown; displayName?: unknown } | undefined;
   const isYou = author === undefined ? message.isOwn : author?.user === session.you.value?.user;
   const name = titleText(author?.displayName ?? author?.user).slice(0, 80);
   return <>{isYou || name === "" ? "You" : name}</>;
 }
 
-export function Blocks({ blocks, breaks = false }: { blocks: readonly ContentBlock[]; breaks?: boolean }) {
+export function Blocks({
+  blocks,
+  breaks = false,
+}: {
+  blocks: readonly ContentBlock[];
+  breaks?: boolean;
+}) {
   return (
     <div class="blocks">
       {blocks.map((block, index) => (
@@ -64,18 +73,31 @@ function Thought({ message }: { message: Message }) {
 
 /** The beginning of a text on one line, without the marks of Markdown. */
 function preview(text: string): string {
-  return titleText(text.slice(0, 2 * PREVIEW_CHARS).replace(/[*_`#>]+/g, "")).slice(0, PREVIEW_CHARS);
+  return titleText(text.slice(0, 2 * PREVIEW_CHARS).replace(/[*_`#>]+/g, "")).slice(
+    0,
+    PREVIEW_CHARS,
+  );
 }
 
 /** A quiet line that unfolds. */
-export function Folded(props: { foldKey: string; icon: string; title: string; preview: string; children: ComponentChildren }) {
+export function Folded(props: {
+  foldKey: string;
+  icon: string;
+  title: string;
+  preview: string;
+  children: ComponentChildren;
+}) {
   const [open, onToggle] = useFold(props.foldKey, false);
   return (
     <details class="item folded" open={open} onToggle={onToggle}>
       <summary>
         <Icon name={props.icon} />
         <span class="folded-title">{props.title}</span>
-        {open ? null : <span class="folded-preview" dir="auto">{props.preview}</span>}
+        {open ? null : (
+          <span class="folded-preview" dir="auto">
+            {props.preview}
+          </span>
+        )}
       </summary>
       {open ? <div class="folded-body">{props.children}</div> : null}
     </details>
@@ -88,7 +110,12 @@ export function SessionMessageView({ message }: { message: SessionMessage }) {
   const to = titleText(message.recipientSessionId).slice(0, 60);
   const title = [from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(" ");
   return (
-    <Folded foldKey={message.key} icon="message" title={`Message ${title || "between sessions"}`} preview={preview(message.text)}>
+    <Folded
+      foldKey={message.key}
+      icon="message"
+      title={`Message ${title || "between sessions"}`}
+      preview={preview(message.text)}
+    >
       <Blocks blocks={message.blocks} />
     </Folded>
   );

@@ -1,8 +1,8 @@
 /* What the agent intends to do, in the timeline and as a panel with its progress. */
 
 import { Unknown } from "../content/ContentBlockView.tsx";
-import { Link } from "../content/Link.tsx";
-import { Markdown } from "../content/Markdown.tsx";
+import { Link } from "../content/markdown/Link.tsx";
+import { Markdown } from "../content/markdown/Markdown.tsx";
 import { shownPath } from "../content/ContentBlockView.tsx";
 import { titleText } from "../content/visible_text.ts";
 import type { Plan, PlanEntry } from "../transcript/items.ts";
@@ -29,7 +29,14 @@ function PlanBody({ plan }: { plan: Plan }) {
   if (plan.form === "markdown") return <Markdown text={plan.markdown ?? ""} />;
   if (plan.form === "file") {
     const path = titleText(shownPath(plan.uri ?? ""));
-    return <p>Kept in <Link href={plan.uri ?? ""} label={path}><span class="mono path">{path}</span></Link></p>;
+    return (
+      <p>
+        Kept in{" "}
+        <Link href={plan.uri ?? ""} label={path}>
+          <span class="mono path">{path}</span>
+        </Link>
+      </p>
+    );
   }
   return <Unknown name={`plan "${titleText(plan.form)}"`} value={plan.received} />;
 }
@@ -38,10 +45,17 @@ function Entries({ entries }: { entries: readonly PlanEntry[] }) {
   return (
     <ol class="plan-entries">
       {entries.map((entry, index) => (
-        <li key={index} class={`plan-${entry.status === "completed" || entry.status === "in_progress" || entry.status === "cancelled" ? entry.status : "pending"}`}>
+        <li
+          key={index}
+          class={`plan-${entry.status === "completed" || entry.status === "in_progress" || entry.status === "cancelled" ? entry.status : "pending"}`}
+        >
           <Status status={entry.status} />
-          <div class="plan-words"><Markdown text={String(entry.content ?? "").slice(0, 4_000)} /></div>
-          {entry.priority === "high" && entry.status !== "completed" ? <span class="priority small">high</span> : null}
+          <div class="plan-words">
+            <Markdown text={String(entry.content ?? "").slice(0, 4_000)} />
+          </div>
+          {entry.priority === "high" && entry.status !== "completed" ? (
+            <span class="priority small">high</span>
+          ) : null}
         </li>
       ))}
     </ol>
@@ -54,7 +68,9 @@ function Progress({ entries }: { entries: readonly PlanEntry[] }) {
   return (
     <span class="plan-progress">
       <progress max={entries.length} value={done} aria-label="Progress of the plan" />
-      <span class="soft small">{done} of {entries.length}</span>
+      <span class="soft small">
+        {done} of {entries.length}
+      </span>
     </span>
   );
 }
@@ -64,14 +80,20 @@ export function PlanPanel({ transcript }: { transcript: Transcript }) {
   const plan = lastPlan(transcript);
   if (plan === null) return null;
   void plan.revision.value;
-  const isDone = plan.entries.every((entry) => entry.status === "completed" || entry.status === "cancelled");
+  const isDone = plan.entries.every(
+    (entry) => entry.status === "completed" || entry.status === "cancelled",
+  );
   if (plan.removed || plan.form !== "items" || isDone) return null;
-  const current = plan.entries.find((entry) => entry.status === "in_progress") ?? plan.entries.find((entry) => entry.status === "pending");
+  const current =
+    plan.entries.find((entry) => entry.status === "in_progress") ??
+    plan.entries.find((entry) => entry.status === "pending");
   return (
     <details class="plan-panel">
       <summary>
         <Icon name="plan" />
-        <span class="plan-current" dir="auto">{titleText(current?.content, "Plan").replace(/[*_`]/g, "")}</span>
+        <span class="plan-current" dir="auto">
+          {titleText(current?.content, "Plan").replace(/[*_`]/g, "")}
+        </span>
         <Progress entries={plan.entries} />
       </summary>
       <Entries entries={plan.entries} />

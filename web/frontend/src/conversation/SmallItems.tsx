@@ -7,13 +7,21 @@ import { Blocks, Folded } from "./MessageView.tsx";
 import { Unknown } from "../content/ContentBlockView.tsx";
 
 export function NoticeView({ notice }: { notice: Notice }) {
-  const severity = notice.severity === "warning" || notice.severity === "error" ? notice.severity : "info";
+  const severity =
+    notice.severity === "warning" || notice.severity === "error" ? notice.severity : "info";
   return (
     <div class={`item notice notice-${severity}`} role="note">
       <Icon name={severity === "info" ? "notice" : "warning"} />
       <div>
-        <strong dir="auto">{severity === "info" ? "" : <span class="hidden-text">{severity}: </span>}{titleText(notice.title)}</strong>
-        {notice.description ? <p class="notice-words" dir="auto">{notice.description.slice(0, 20_000)}</p> : null}
+        <strong dir="auto">
+          {severity === "info" ? "" : <span class="hidden-text">{severity}: </span>}
+          {titleText(notice.title)}
+        </strong>
+        {notice.description ? (
+          <p class="notice-words" dir="auto">
+            {notice.description.slice(0, 20_000)}
+          </p>
+        ) : null}
       </div>
     </div>
   );
@@ -40,7 +48,12 @@ export function CompactionView({ compaction }: { compaction: Compaction }) {
     <div class="item state-line">
       <Icon name="compaction" />
       <span>{words}</span>
-      {compaction.error ? <span class="problem" dir="auto"> {titleText(compaction.error)}</span> : null}
+      {compaction.error ? (
+        <span class="problem" dir="auto">
+          {" "}
+          {titleText(compaction.error)}
+        </span>
+      ) : null}
     </div>
   );
 }
@@ -48,13 +61,29 @@ export function CompactionView({ compaction }: { compaction: Compaction }) {
 export function SubagentView({ subagent }: { subagent: Subagent }) {
   void subagent.revision.value;
   const { confirmed, stopReason, reported } = subagent.state;
-  const status = confirmed === "running" ? "in_progress" : confirmed === "requires_action" ? "paused" : stopReason === "cancelled" ? "cancelled" : confirmed === "idle" ? "completed" : "pending";
+  const status =
+    confirmed === "running"
+      ? "in_progress"
+      : confirmed === "requires_action"
+        ? "paused"
+        : stopReason === "cancelled"
+          ? "cancelled"
+          : confirmed === "idle"
+            ? "completed"
+            : "pending";
   return (
     <div class="item subagent" role="group" aria-label="Sub-agent">
       <Icon name="agent" />
       <div class="subagent-words">
-        <div><span class="badge">Sub-agent</span> <strong dir="auto">{titleText(subagent.title, "without a title")}</strong></div>
-        {subagent.description ? <p class="soft" dir="auto">{titleText(subagent.description)}</p> : null}
+        <div>
+          <span class="badge">Sub-agent</span>{" "}
+          <strong dir="auto">{titleText(subagent.title, "without a title")}</strong>
+        </div>
+        {subagent.description ? (
+          <p class="soft" dir="auto">
+            {titleText(subagent.description)}
+          </p>
+        ) : null}
         {confirmed === "requires_action" ? <p class="soft small">It waits for an answer.</p> : null}
         {confirmed === null && reported ? <p class="soft small">{titleText(reported)}</p> : null}
       </div>
@@ -67,7 +96,10 @@ export function UnknownView({ item }: { item: UnknownItem }) {
   void item.revision.value;
   return (
     <div class="item">
-      <Unknown name={`update "${titleText(item.tag).slice(0, 100)}"`} value={prettyJson(item.received)} />
+      <Unknown
+        name={`update "${titleText(item.tag).slice(0, 100)}"`}
+        value={prettyJson(item.received)}
+      />
     </div>
   );
 }

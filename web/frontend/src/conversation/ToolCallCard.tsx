@@ -13,8 +13,16 @@ import { TerminalPane } from "./TerminalView.tsx";
 import { useFold, useNow, useView } from "./view_state.ts";
 
 const KIND_WORDS: Record<string, string> = {
-  read: "Read", edit: "Edit", delete: "Delete", move: "Move", search: "Search", execute: "Run", think: "Think", fetch: "Fetch",
-  switch_mode: "Switch mode", other: "Tool",
+  read: "Read",
+  edit: "Edit",
+  delete: "Delete",
+  move: "Move",
+  search: "Search",
+  execute: "Run",
+  think: "Think",
+  fetch: "Fetch",
+  switch_mode: "Switch mode",
+  other: "Tool",
 };
 // A longer list of places is cut.
 const LOCATIONS_MAX = 6;
@@ -26,13 +34,18 @@ export const ToolCallCard = memo(function ToolCallCard({ call }: { call: ToolCal
   const [open, onToggle] = useFold(call.key, isOpenAtFirst(call));
   useEffect(() => view.terminals.anchor(call));
   const kind = Object.hasOwn(KIND_WORDS, call.toolKind) ? call.toolKind : "other";
-  const status = call.cancelled && call.status !== "completed" && call.status !== "failed" ? "cancelled" : call.status;
+  const status =
+    call.cancelled && call.status !== "completed" && call.status !== "failed"
+      ? "cancelled"
+      : call.status;
   return (
     <details class={`item tool-call tool-${status}`} open={open} onToggle={onToggle}>
       <summary>
         <Icon name={kind} />
         <span class="hidden-text">{KIND_WORDS[kind]}: </span>
-        <span class="tool-title" dir="auto"><Words text={titleText(call.title || call.name, KIND_WORDS[kind])} /></span>
+        <span class="tool-title" dir="auto">
+          <Words text={titleText(call.title || call.name, KIND_WORDS[kind])} />
+        </span>
         {open ? null : <DiffCounts call={call} />}
         <Duration call={call} runs={runs} />
         <Status status={status} />
@@ -47,7 +60,9 @@ function Words({ text }: { text: string }) {
   const parts = text.split("`");
   // An even number of parts: one backquote has no partner.
   if (parts.length % 2 === 0) return <>{text}</>;
-  return <>{parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+  return (
+    <>{parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+  );
 }
 
 function isOpenAtFirst(call: ToolCall): boolean {
@@ -56,7 +71,11 @@ function isOpenAtFirst(call: ToolCall): boolean {
 }
 
 function DiffCounts({ call }: { call: ToolCall }) {
-  return call.diffs.length === 0 ? null : <span class="soft small">{call.diffs.length === 1 ? "1 file" : `${call.diffs.length} files`}</span>;
+  return call.diffs.length === 0 ? null : (
+    <span class="soft small">
+      {call.diffs.length === 1 ? "1 file" : `${call.diffs.length} files`}
+    </span>
+  );
 }
 
 function Duration({ call, runs }: { call: ToolCall; runs: boolean }) {
@@ -64,7 +83,9 @@ function Duration({ call, runs }: { call: ToolCall; runs: boolean }) {
   if (call.startedAt === undefined) return null;
   const milliseconds = (call.endedAt ?? now) - call.startedAt;
   // What takes no time needs no number.
-  return milliseconds < 500 ? null : <span class="duration soft small">{durationText(milliseconds)}</span>;
+  return milliseconds < 500 ? null : (
+    <span class="duration soft small">{durationText(milliseconds)}</span>
+  );
 }
 
 function Body({ call }: { call: ToolCall }) {
@@ -80,8 +101,22 @@ function Body({ call }: { call: ToolCall }) {
       {call.diffs.map((diff, index) => (
         <DiffSummary key={index} diff={diff} folder={session.summary.value.cwd} />
       ))}
-      {isGiven(call.rawInput) ? <Raw name="Input" value={call.rawInput} foldKey={`${call.key} input`} unfolded={!hasContent} /> : null}
-      {isGiven(call.rawOutput) ? <Raw name="Output" value={call.rawOutput} foldKey={`${call.key} output`} unfolded={!hasContent} /> : null}
+      {isGiven(call.rawInput) ? (
+        <Raw
+          name="Input"
+          value={call.rawInput}
+          foldKey={`${call.key} input`}
+          unfolded={!hasContent}
+        />
+      ) : null}
+      {isGiven(call.rawOutput) ? (
+        <Raw
+          name="Output"
+          value={call.rawOutput}
+          foldKey={`${call.key} output`}
+          unfolded={!hasContent}
+        />
+      ) : null}
     </div>
   );
 }
@@ -101,11 +136,19 @@ function ToolContentView({ call, content }: { call: ToolCall; content: ToolConte
       if (block?.type === "text" && path !== undefined && !block.text.startsWith("```")) {
         return <Code code={block.text} info={languageOfPath(path) ?? undefined} />;
       }
-      return block ? <div class="tool-content" tabIndex={0} role="group" aria-label="Result"><ContentBlockView block={block} /></div> : null;
+      return block ? (
+        <div class="tool-content" tabIndex={0} role="group" aria-label="Result">
+          <ContentBlockView block={block} />
+        </div>
+      ) : null;
     }
     case "terminal": {
       const terminal = terminals.find(content.terminalId);
-      return terminal ? <TerminalPane terminal={terminal} /> : <p class="soft small">A terminal that has not reported anything.</p>;
+      return terminal ? (
+        <TerminalPane terminal={terminal} />
+      ) : (
+        <p class="soft small">A terminal that has not reported anything.</p>
+      );
     }
     case "diff":
       return null;
@@ -125,14 +168,26 @@ function Locations({ locations }: { locations: readonly Location[] }) {
         return (
           <li key={index}>
             {showFile === undefined ? (
-              <span class="mono path" dir="ltr">{name}</span>
+              <span class="mono path" dir="ltr">
+                {name}
+              </span>
             ) : (
-              <button type="button" class="quiet small mono path" dir="ltr" title={titleText(path)} onClick={() => showFile(path, line)}>{name}</button>
+              <button
+                type="button"
+                class="quiet small mono path"
+                dir="ltr"
+                title={titleText(path)}
+                onClick={() => showFile(path, line)}
+              >
+                {name}
+              </button>
             )}
           </li>
         );
       })}
-      {locations.length > LOCATIONS_MAX ? <li class="soft small">and {locations.length - LOCATIONS_MAX} more</li> : null}
+      {locations.length > LOCATIONS_MAX ? (
+        <li class="soft small">and {locations.length - LOCATIONS_MAX} more</li>
+      ) : null}
     </ul>
   );
 }
@@ -143,12 +198,24 @@ export function shortPath(path: string, folder: string): string {
   return folder !== "" && path.startsWith(root) ? path.slice(root.length) : path;
 }
 
-function Raw({ name, value, foldKey, unfolded }: { name: string; value: unknown; foldKey: string; unfolded: boolean }) {
+function Raw({
+  name,
+  value,
+  foldKey,
+  unfolded,
+}: {
+  name: string;
+  value: unknown;
+  foldKey: string;
+  unfolded: boolean;
+}) {
   const [open, onToggle] = useFold(foldKey, unfolded);
   return (
     <details class="raw" open={open} onToggle={onToggle}>
       <summary class="soft small">{name}</summary>
-      {open ? <Code code={prettyJson(value)} info={typeof value === "string" ? undefined : "json"} /> : null}
+      {open ? (
+        <Code code={prettyJson(value)} info={typeof value === "string" ? undefined : "json"} />
+      ) : null}
     </details>
   );
 }

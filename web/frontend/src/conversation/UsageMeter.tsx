@@ -13,12 +13,22 @@ export function UsageMeter({ transcript }: { transcript: Transcript }) {
   return (
     <span class="usage small soft">
       {share === null ? null : (
-        <span class={share >= NEARLY_FULL ? "usage-context usage-full" : "usage-context"} title={`${tokens(used!)} of ${tokens(size!)} tokens are used`}>
-          <progress max={1} value={share} aria-label="Context used" aria-valuetext={`${Math.round(100 * share)} percent of ${tokens(size!)} tokens`} />
+        <span
+          class={share >= NEARLY_FULL ? "usage-context usage-full" : "usage-context"}
+          title={`${tokens(used!)} of ${tokens(size!)} tokens are used`}
+        >
+          <progress
+            max={1}
+            value={share}
+            aria-label="Context used"
+            aria-valuetext={`${Math.round(100 * share)} percent of ${tokens(size!)} tokens`}
+          />
           {Math.round(100 * share)}%
         </span>
       )}
-      {cost ? <span title="Cost of this session so far">{money(cost.amount, cost.currency)}</span> : null}
+      {cost ? (
+        <span title="Cost of this session so far">{money(cost.amount, cost.currency)}</span>
+      ) : null}
     </span>
   );
 }
@@ -31,7 +41,12 @@ function tokens(count: number): string {
 function money(amount: number, currency: string): string {
   const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
   try {
-    return new Intl.NumberFormat("en", { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: digits }).format(amount);
+    return new Intl.NumberFormat("en", {
+      style: "currency",
+      currency,
+      minimumFractionDigits: 2,
+      maximumFractionDigits: digits,
+    }).format(amount);
   } catch {
     // Not every unit is a currency: `credits`, say.
     return `${amount.toFixed(digits)} ${titleText(currency).slice(0, 20)}`;

@@ -6,7 +6,9 @@ import type { Item, ToolContent } from "../transcript/items.ts";
 export function findItems(timeline: readonly Item[], words: string): string[] {
   const wanted = words.toLowerCase();
   if (wanted === "") return [];
-  return timeline.filter((item) => partsOf(item).some((part) => part.toLowerCase().includes(wanted))).map((item) => item.key);
+  return timeline
+    .filter((item) => partsOf(item).some((part) => part.toLowerCase().includes(wanted)))
+    .map((item) => item.key);
 }
 
 function partsOf(item: Item): string[] {
@@ -16,7 +18,12 @@ function partsOf(item: Item): string[] {
     case "compaction":
       return [item.text];
     case "toolCall":
-      return [item.title, ...item.content.map(textOfContent), ...item.locations.map((place) => place.path), ...item.diffs.flatMap((diff) => [diff.path, diff.patch ?? diff.newText ?? ""])];
+      return [
+        item.title,
+        ...item.content.map(textOfContent),
+        ...item.locations.map((place) => place.path),
+        ...item.diffs.flatMap((diff) => [diff.path, diff.patch ?? diff.newText ?? ""]),
+      ];
     case "terminal":
       return [item.command ?? "", item.text];
     case "plan":
@@ -30,5 +37,7 @@ function partsOf(item: Item): string[] {
 }
 
 function textOfContent(content: ToolContent): string {
-  return content.type === "content" && content.content?.type === "text" ? String(content.content.text) : "";
+  return content.type === "content" && content.content?.type === "text"
+    ? String(content.content.text)
+    : "";
 }

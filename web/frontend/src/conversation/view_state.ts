@@ -16,7 +16,9 @@ export class TerminalIndex {
   /** Take a timeline that has grown; one that was replaced is read from its start. */
   take(timeline: readonly Item[]): void {
     if (timeline === this.taken) return;
-    const grown = this.taken.length === 0 || timeline[this.taken.length - 1] === this.taken[this.taken.length - 1];
+    const grown =
+      this.taken.length === 0 ||
+      timeline[this.taken.length - 1] === this.taken[this.taken.length - 1];
     let isNews = false;
     for (let at = grown ? this.taken.length : 0; at < timeline.length; at += 1) {
       const item = timeline[at]!;

@@ -5,7 +5,12 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
 import "./review.css";
-import { languageOfPath, linesOfSegments, useHighlight, type Segment } from "../content/highlight.ts";
+import {
+  languageOfPath,
+  linesOfSegments,
+  useHighlight,
+  type Segment,
+} from "../content/highlight.ts";
 import { titleText, visibleText } from "../content/visible_text.ts";
 import { inlineRows, markSegments, rowsOf, type Row, type Side } from "./diff_rows.ts";
 import type { Hunk } from "./hunks.ts";
@@ -41,7 +46,12 @@ export function setDiffLayout(layout: DiffLayout): void {
 export function LayoutChoice() {
   const layout = diffLayout.value;
   const choice = (value: DiffLayout, words: string) => (
-    <button type="button" class="small" aria-pressed={layout === value} onClick={() => setDiffLayout(value)}>
+    <button
+      type="button"
+      class="small"
+      aria-pressed={layout === value}
+      onClick={() => setDiffLayout(value)}
+    >
       {words}
     </button>
   );
@@ -73,7 +83,16 @@ export function DiffView({ path, hunks, actions, linesMax = LINES_MAX }: Props) 
     if (room <= 0) return;
     const cut = hunk.lines.length > room ? { ...hunk, lines: hunk.lines.slice(0, room) } : hunk;
     room -= hunk.lines.length;
-    shown.push(<HunkView key={`${hunk.oldStart}.${hunk.newStart}.${index}`} path={path} hunk={cut} layout={layout}>{actions?.(hunk, index)}</HunkView>);
+    shown.push(
+      <HunkView
+        key={`${hunk.oldStart}.${hunk.newStart}.${index}`}
+        path={path}
+        hunk={cut}
+        layout={layout}
+      >
+        {actions?.(hunk, index)}
+      </HunkView>,
+    );
   });
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   return (
@@ -88,7 +107,17 @@ export function DiffView({ path, hunks, actions, linesMax = LINES_MAX }: Props) 
   );
 }
 
-const HunkView = memo(function HunkView({ path, hunk, layout, children }: { path: string; hunk: Hunk; layout: DiffLayout; children?: ComponentChildren }) {
+const HunkView = memo(function HunkView({
+  path,
+  hunk,
+  layout,
+  children,
+}: {
+  path: string;
+  hunk: Hunk;
+  layout: DiffLayout;
+  children?: ComponentChildren;
+}) {
   const rows = useMemo(() => rowsOf(hunk), [hunk]);
   const language = languageOfPath(path);
   const left = useSideLines(rows, "left", language);
@@ -107,8 +136,12 @@ const HunkView = memo(function HunkView({ path, hunk, layout, children }: { path
         <table>
           <tbody>
             {layout === "split"
-              ? rows.map((row, index) => <SplitRow key={index} row={row} left={left} right={right} />)
-              : inlineRows(rows).map((row, index) => <InlineRow key={index} row={row} left={left} right={right} />)}
+              ? rows.map((row, index) => (
+                  <SplitRow key={index} row={row} left={left} right={right} />
+                ))
+              : inlineRows(rows).map((row, index) => (
+                  <InlineRow key={index} row={row} left={left} right={right} />
+                ))}
           </tbody>
         </table>
       </div>
@@ -119,8 +152,15 @@ const HunkView = memo(function HunkView({ path, hunk, layout, children }: { path
 type Lines = ReadonlyMap<number, readonly Segment[]>;
 
 /** Coloured lines of one side by their numbers. */
-function useSideLines(rows: readonly Row[], name: "left" | "right", language: string | null): Lines {
-  const sides = useMemo(() => rows.map((row) => row[name]).filter((side) => side !== null), [rows, name]);
+function useSideLines(
+  rows: readonly Row[],
+  name: "left" | "right",
+  language: string | null,
+): Lines {
+  const sides = useMemo(
+    () => rows.map((row) => row[name]).filter((side) => side !== null),
+    [rows, name],
+  );
   const code = useMemo(() => sides.map((side) => side.text).join("\n"), [sides]);
   const segments = useHighlight(code, language);
   return useMemo(() => {
@@ -133,8 +173,17 @@ const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 const WORDS = { same: "", added: "added: ", removed: "removed: " } as const;
 
 function Cells({ side, lines }: { side: Side | null; lines: Lines }) {
-  if (side === null) return <><td class="line-number" /><td class="line line-none" /></>;
-  const segments = markSegments(lines.get(side.number) ?? [{ text: side.text, scope: null }], side.marks);
+  if (side === null)
+    return (
+      <>
+        <td class="line-number" />
+        <td class="line line-none" />
+      </>
+    );
+  const segments = markSegments(
+    lines.get(side.number) ?? [{ text: side.text, scope: null }],
+    side.marks,
+  );
   return (
     <>
       <td class={`line-number line-${side.kind}`}>{side.number}</td>
@@ -148,13 +197,28 @@ function Cells({ side, lines }: { side: Side | null; lines: Lines }) {
 function LineText({ side, segments }: { side: Side; segments: ReturnType<typeof markSegments> }) {
   return (
     <>
-      <span class="line-sign" aria-hidden="true">{SIGNS[side.kind]}</span>
+      <span class="line-sign" aria-hidden="true">
+        {SIGNS[side.kind]}
+      </span>
       {side.kind === "same" ? null : <span class="hidden-text">{WORDS[side.kind]}</span>}
       {segments.map(({ text, scope, isMarked }, index) => {
-        const names = [scope === null ? "" : `hl-${scope}`, isMarked ? "mark" : ""].join(" ").trim();
-        return names === "" ? visibleText(text) : <span key={index} class={names}>{visibleText(text)}</span>;
+        const names = [scope === null ? "" : `hl-${scope}`, isMarked ? "mark" : ""]
+          .join(" ")
+          .trim();
+        return names === "" ? (
+          visibleText(text)
+        ) : (
+          <span key={index} class={names}>
+            {visibleText(text)}
+          </span>
+        );
       })}
-      {side.hasNoEnd ? <span class="no-end soft" title="No line end at the end of the file"> ⏎̸</span> : null}
+      {side.hasNoEnd ? (
+        <span class="no-end soft" title="No line end at the end of the file">
+          {" "}
+          ⏎̸
+        </span>
+      ) : null}
     </>
   );
 }
@@ -170,7 +234,10 @@ function SplitRow({ row, left, right }: { row: Row; left: Lines; right: Lines })
 
 function InlineRow({ row, left, right }: { row: Row; left: Lines; right: Lines }) {
   const side = row.left ?? row.right!;
-  const segments = markSegments((row.left ? left : right).get(side.number) ?? [{ text: side.text, scope: null }], side.marks);
+  const segments = markSegments(
+    (row.left ? left : right).get(side.number) ?? [{ text: side.text, scope: null }],
+    side.marks,
+  );
   return (
     <tr>
       <td class={`line-number line-${side.kind}`}>{row.left?.number}</td>

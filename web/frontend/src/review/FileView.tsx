@@ -21,18 +21,23 @@ interface Props {
 }
 
 export function FileView({ session, path, line, version }: Props) {
-  const [file, setFile] = useState<{ path: string; text: string } | { path: string; problem: string } | null>(null);
+  const [file, setFile] = useState<
+    { path: string; text: string } | { path: string; problem: string } | null
+  >(null);
   useEffect(() => {
     let isDropped = false;
     void session.read(path).then(
       (read) => isDropped || setFile({ path, ...read }),
-      (error: unknown) => isDropped || setFile({ path, problem: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) =>
+        isDropped ||
+        setFile({ path, problem: error instanceof Error ? error.message : String(error) }),
     );
     return () => {
       isDropped = true;
     };
   }, [session, path, version]);
-  if (file === null || file.path !== path) return <p class="soft file-note">Reading {titleText(path)}…</p>;
+  if (file === null || file.path !== path)
+    return <p class="soft file-note">Reading {titleText(path)}…</p>;
   if ("problem" in file) return <p class="soft file-note">{titleText(file.problem)}</p>;
   return <Lines path={path} text={file.text} line={line} />;
 }
@@ -48,16 +53,29 @@ function Lines({ path, text, line }: { path: string; text: string; line: number 
   const marked = useRef<HTMLTableRowElement>(null);
   useEffect(() => marked.current?.scrollIntoView({ block: "center" }), [path, line, text]);
   return (
-    <div class="file-lines" tabIndex={0} role="group" aria-label={`File ${titleText(path)}`} dir="ltr">
+    <div
+      class="file-lines"
+      tabIndex={0}
+      role="group"
+      aria-label={`File ${titleText(path)}`}
+      dir="ltr"
+    >
       <table>
         <tbody>
           {rows.map((row, index) => {
             const number = from + index + 1;
             const isMarked = number === line;
             return (
-              <tr key={number} class={isMarked ? "line-current" : undefined} ref={isMarked ? marked : null} aria-current={isMarked ? "location" : undefined}>
+              <tr
+                key={number}
+                class={isMarked ? "line-current" : undefined}
+                ref={isMarked ? marked : null}
+                aria-current={isMarked ? "location" : undefined}
+              >
                 <td class="line-number">{number}</td>
-                <td class="line"><Segments segments={row} /></td>
+                <td class="line">
+                  <Segments segments={row} />
+                </td>
               </tr>
             );
           })}
@@ -71,15 +89,26 @@ function Lines({ path, text, line }: { path: string; text: string; line: number 
 export function FollowView({ session }: { session: OpenSession }) {
   const place = currentPlace(session.transcript.timeline.value);
   const version = place?.call.revision.value;
-  if (place === null) return <p class="soft file-note">As soon as the agent opens a file, it is shown here.</p>;
+  if (place === null)
+    return <p class="soft file-note">As soon as the agent opens a file, it is shown here.</p>;
   return (
     <section class="follow" aria-label="The file that the agent works on">
       <header class="follow-head">
         <span class="badge badge-plain">{place.call.isOver ? "last" : "now"}</span>
-        <span class="mono path" dir="ltr">{titleText(place.path)}{place.line === null ? "" : `:${place.line}`}</span>
-        <span class="soft small" dir="auto">{titleText(place.call.title)}</span>
+        <span class="mono path" dir="ltr">
+          {titleText(place.path)}
+          {place.line === null ? "" : `:${place.line}`}
+        </span>
+        <span class="soft small" dir="auto">
+          {titleText(place.call.title)}
+        </span>
       </header>
-      <FileView session={session} path={place.path} line={place.line} version={`${version} ${place.call.status}`} />
+      <FileView
+        session={session}
+        path={place.path}
+        line={place.line}
+        version={`${version} ${place.call.status}`}
+      />
     </section>
   );
 }

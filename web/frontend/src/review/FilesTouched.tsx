@@ -23,13 +23,30 @@ export function FilesTouched({ session, onShowFile, onReview }: Props) {
   return (
     <ul class="files-touched" aria-label="Files that the agent touched">
       {files.map((file) => {
-        const name = titleText(file.path.startsWith(root) ? file.path.slice(root.length) : file.path);
-        const show = file.isChanged && onReview ? () => onReview(file.path) : onShowFile ? () => onShowFile(file.path, file.line) : undefined;
+        const name = titleText(
+          file.path.startsWith(root) ? file.path.slice(root.length) : file.path,
+        );
+        const show =
+          file.isChanged && onReview
+            ? () => onReview(file.path)
+            : onShowFile
+              ? () => onShowFile(file.path, file.line)
+              : undefined;
         return (
           <li key={file.path}>
-            <button type="button" class="quiet small" disabled={show === undefined} onClick={show} title={titleText(file.path)}>
-              <span class="mono path" dir="ltr">{name}</span>
-              <span class={file.isChanged ? "badge badge-good" : "badge badge-plain"}>{file.isChanged ? "changed" : "read"}</span>
+            <button
+              type="button"
+              class="quiet small"
+              disabled={show === undefined}
+              onClick={show}
+              title={titleText(file.path)}
+            >
+              <span class="mono path" dir="ltr">
+                {name}
+              </span>
+              <span class={file.isChanged ? "badge badge-good" : "badge badge-plain"}>
+                {file.isChanged ? "changed" : "read"}
+              </span>
             </button>
           </li>
         );

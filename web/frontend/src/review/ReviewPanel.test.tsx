@@ -26,7 +26,16 @@ let calls = 0;
 function edit(path: string, oldText: string | null, newText: string, rest: object = {}): object {
   calls += 1;
   const content = [{ type: "diff", path, oldText, newText }];
-  return { sessionUpdate: "tool_call_update", toolCallId: `e${calls}`, title: "Edit", kind: "edit", status: "completed", locations: [{ path, line: 4 }], content, ...rest };
+  return {
+    sessionUpdate: "tool_call_update",
+    toolCallId: `e${calls}`,
+    title: "Edit",
+    kind: "edit",
+    status: "completed",
+    locations: [{ path, line: 4 }],
+    content,
+    ...rest,
+  };
 }
 
 async function reviewed(hunks = 2): Promise<Element> {
@@ -97,7 +106,9 @@ test("undoing all is asked for twice, and takes all files back", async () => {
   fireEvent.click(screen.getByText("Undo all"));
   expect(session.files.get("/b")).toBe("new b\n");
   fireEvent.click(await screen.findByText("Undo all changes?"));
-  await waitFor(() => expect([session.files.get(PATH), session.files.get("/b")]).toEqual([BEFORE, "old b\n"]));
+  await waitFor(() =>
+    expect([session.files.get(PATH), session.files.get("/b")]).toEqual([BEFORE, "old b\n"]),
+  );
 });
 
 test("what was undone can be brought back", async () => {
@@ -120,8 +131,15 @@ test("a new file is deleted when it is undone, and can be brought back", async (
 });
 
 test("a deleted file comes back when it is undone", async () => {
-  const patch = { format: "git_patch", text: "diff --git /old /old\ndeleted file mode 100644\n--- /old\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n" };
-  session.play([edit("/old", null, "", { content: [{ type: "diff", changes: [{ operation: "delete", path: "/old" }], patch }] })]);
+  const patch = {
+    format: "git_patch",
+    text: "diff --git /old /old\ndeleted file mode 100644\n--- /old\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n",
+  };
+  session.play([
+    edit("/old", null, "", {
+      content: [{ type: "diff", changes: [{ operation: "delete", path: "/old" }], patch }],
+    }),
+  ]);
   const { container } = render(<ReviewPanel session={session} />);
   fireEvent.click(await screen.findByLabelText("Undo all changes of /old"));
   await waitFor(() => expect(session.files.get("/old")).toBe("one\ntwo\n"));
@@ -132,7 +150,9 @@ test("a file that changed meanwhile is not overwritten, and the user is told", a
   await reviewed();
   session.files.set(PATH, `${AFTER}more\n`);
   fireEvent.click(screen.getByLabelText("Undo the change at line 1"));
-  await waitFor(() => expect(screen.getByRole("alert").textContent).toContain("has changed meanwhile"));
+  await waitFor(() =>
+    expect(screen.getByRole("alert").textContent).toContain("has changed meanwhile"),
+  );
   expect(session.files.get(PATH)).toBe(`${AFTER}more\n`);
 });
 
@@ -141,7 +161,9 @@ test("a file that cannot be read is shown as it was reported, without undo", asy
   const { container } = render(<ReviewPanel session={session} />);
   await waitFor(() => expect(container.textContent).toContain("There is no file /gone."));
   expect(container.querySelectorAll(".hunk")).toHaveLength(1);
-  expect((screen.getByLabelText("Undo all changes of /gone") as HTMLButtonElement).disabled).toBe(true);
+  expect((screen.getByLabelText("Undo all changes of /gone") as HTMLButtonElement).disabled).toBe(
+    true,
+  );
 });
 
 test("only changes of calls that ended well are reviewed, and a move keeps what came before it", () => {
@@ -151,25 +173,50 @@ test("only changes of calls that ended well are reviewed, and a move keeps what 
     edit("/c", null, "1\n"),
     edit("/c", "1\n", "2\n"),
     edit("/d", "1\n", "2\n"),
-    edit("", "", "", { content: [{ type: "diff", changes: [{ operation: "move", oldPath: "/d", path: "/e" }] }] }),
+    edit("", "", "", {
+      content: [{ type: "diff", changes: [{ operation: "move", oldPath: "/d", path: "/e" }] }],
+    }),
   ]);
   const files = changedFiles(session.transcript.timeline.value);
-  expect(files.map(({ path, operation, oldPath, diffs }) => [path, operation, oldPath, diffs.length])).toEqual([
+  expect(
+    files.map(({ path, operation, oldPath, diffs }) => [path, operation, oldPath, diffs.length]),
+  ).toEqual([
     ["/c", "add", null, 2],
     ["/e", "move", "/d", 2],
   ]);
 });
 
 test("files touched come newest first, with what was done to them", async () => {
-  const read = { sessionUpdate: "tool_call_update", toolCallId: "r", kind: "read", status: "completed", locations: [{ path: "/home/ada/shop/x.py", line: 7 }] };
+  const read = {
+    sessionUpdate: "tool_call_update",
+    toolCallId: "r",
+    kind: "read",
+    status: "completed",
+    locations: [{ path: "/home/ada/shop/x.py", line: 7 }],
+  };
   session.play([read, edit(PATH, BEFORE, AFTER)]);
-  expect(touchedFiles(session.transcript.timeline.value).map(({ path, line, isChanged }) => [path, line, isChanged])).toEqual([
+  expect(
+    touchedFiles(session.transcript.timeline.value).map(({ path, line, isChanged }) => [
+      path,
+      line,
+      isChanged,
+    ]),
+  ).toEqual([
     [PATH, 4, true],
     ["/home/ada/shop/x.py", 7, false],
   ]);
   const seen: unknown[] = [];
-  const { container } = render(<FilesTouched session={session} onShowFile={(...place) => seen.push(place)} onReview={(path) => seen.push(path)} />);
-  expect([...container.querySelectorAll("li")].map((row) => row.textContent)).toEqual(["basket.pychanged", "x.pyread"]);
+  const { container } = render(
+    <FilesTouched
+      session={session}
+      onShowFile={(...place) => seen.push(place)}
+      onReview={(path) => seen.push(path)}
+    />,
+  );
+  expect([...container.querySelectorAll("li")].map((row) => row.textContent)).toEqual([
+    "basket.pychanged",
+    "x.pyread",
+  ]);
   for (const button of container.querySelectorAll("button")) fireEvent.click(button);
   expect(seen).toEqual([PATH, ["/home/ada/shop/x.py", 7]]);
 });
@@ -178,10 +225,14 @@ test("following shows the file of the newest call, and again when the call has c
   session.files.set(PATH, BEFORE);
   session.play([edit(PATH, BEFORE, AFTER, { toolCallId: "f", status: "in_progress" })]);
   const { container } = render(<FollowView session={session} />);
-  await waitFor(() => expect(container.querySelector("[aria-current]")!.textContent).toBe("4line 3"));
+  await waitFor(() =>
+    expect(container.querySelector("[aria-current]")!.textContent).toBe("4line 3"),
+  );
   session.files.set(PATH, AFTER);
   session.play([{ sessionUpdate: "tool_call_update", toolCallId: "f", status: "completed" }]);
-  await waitFor(() => expect(container.querySelector("[aria-current]")!.textContent).toBe("4LINE 3"));
+  await waitFor(() =>
+    expect(container.querySelector("[aria-current]")!.textContent).toBe("4LINE 3"),
+  );
 });
 
 test("side by side has both sides of a line in one row, inline has one after the other", async () => {
@@ -190,12 +241,17 @@ test("side by side has both sides of a line in one row, inline has one after the
   expect(container.querySelectorAll("tr")).toHaveLength(3);
   await act(async () => setDiffLayout("split"));
   expect(container.querySelectorAll("tr")).toHaveLength(2);
-  expect([...container.querySelectorAll(".mark")].map((mark) => mark.textContent)).toEqual(["old", "new"]);
+  expect([...container.querySelectorAll(".mark")].map((mark) => mark.textContent)).toEqual([
+    "old",
+    "new",
+  ]);
   expect(container.querySelectorAll("tr")[1]!.textContent).toContain("removed: old words");
 });
 
 test("a large diff starts with a button for the rest", () => {
-  const { container } = render(<DiffView path="/a" hunks={hunksBetween("", "line\n".repeat(1_000))} />);
+  const { container } = render(
+    <DiffView path="/a" hunks={hunksBetween("", "line\n".repeat(1_000))} />,
+  );
   expect(container.querySelectorAll("tr").length).toBeLessThan(400);
   fireEvent.click(screen.getByText("Show all 1,000 lines"));
   return waitFor(() => expect(container.querySelectorAll("tr")).toHaveLength(1_000));

@@ -85,7 +85,10 @@ function pair(left: Side | null, right: Side | null): Row {
 }
 
 /** The changed words of two lines; null where the lines have too little in common. */
-export function changedWords(before: string, after: string): { removed: Mark[]; added: Mark[] } | null {
+export function changedWords(
+  before: string,
+  after: string,
+): { removed: Mark[]; added: Mark[] } | null {
   if (before.length > WORDS_CHARS_MAX || after.length > WORDS_CHARS_MAX) return null;
   const parts = diffWordsWithSpace(before, after, { timeout: WORDS_MILLISECONDS });
   if (parts === undefined) return null;
@@ -103,7 +106,9 @@ export function changedWords(before: string, after: string): { removed: Mark[]; 
     }
   }
   // Marks on nearly everything say nothing.
-  return shared * 3 < Math.min(before.trim().length, after.trim().length) ? null : { removed, added };
+  return shared * 3 < Math.min(before.trim().length, after.trim().length)
+    ? null
+    : { removed, added };
 }
 
 export interface MarkedSegment extends Segment {
@@ -111,7 +116,10 @@ export interface MarkedSegment extends Segment {
 }
 
 /** Segments of a line, cut where marks begin and end. */
-export function markSegments(segments: readonly Segment[], marks: readonly Mark[]): MarkedSegment[] {
+export function markSegments(
+  segments: readonly Segment[],
+  marks: readonly Mark[],
+): MarkedSegment[] {
   const made: MarkedSegment[] = [];
   let at = 0;
   let next = 0;

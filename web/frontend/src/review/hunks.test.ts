@@ -4,8 +4,13 @@ import { changedWords, inlineRows, markSegments, rowsOf } from "./diff_rows.ts";
 import { countsOf, fingerprint, hunksBetween, hunksOf, hunksOfPatch, splitLines } from "./hunks.ts";
 import { reversed, withoutHunk } from "./undo.ts";
 
-const LINES = fc.array(fc.constantFrom("a\n", "b\n", "c\n", "\n", "  d\n", "e\r\n", "--- x\n", "+++ y\n"), { maxLength: 30 });
-const TEXT = fc.tuple(LINES, fc.constantFrom("", "end", "last")).map(([lines, end]) => lines.join("") + end);
+const LINES = fc.array(
+  fc.constantFrom("a\n", "b\n", "c\n", "\n", "  d\n", "e\r\n", "--- x\n", "+++ y\n"),
+  { maxLength: 30 },
+);
+const TEXT = fc
+  .tuple(LINES, fc.constantFrom("", "end", "last"))
+  .map(([lines, end]) => lines.join("") + end);
 
 test("two texts differ by hunks that lead from one to the other", () => {
   fc.assert(
@@ -35,7 +40,10 @@ test("undoing one hunk after the other, in any order, brings the old text back",
 
 test("a hunk is found after lines were added above it", () => {
   const hunks = hunksBetween("one\ntwo\nthree\n", "one\nTWO\nthree\n");
-  expect(reversed("zero\nzero\none\nTWO\nthree\n", hunks)).toEqual({ text: "zero\nzero\none\ntwo\nthree\n", lost: 0 });
+  expect(reversed("zero\nzero\none\nTWO\nthree\n", hunks)).toEqual({
+    text: "zero\nzero\none\ntwo\nthree\n",
+    lost: 0,
+  });
 });
 
 test("a hunk is found in a file whose line ends are given plainly", () => {
@@ -81,7 +89,17 @@ test("a git patch is read by the counts of its header", () => {
 });
 
 test("any text can be given as a patch", () => {
-  const piece = fc.constantFrom("@@ -1,2 +3,4 @@\n", "@@ -1 +1 @@", "+a\n", "-b\n", " c\n", "\\ No newline\n", "\n", "diff --git a b\n", "x");
+  const piece = fc.constantFrom(
+    "@@ -1,2 +3,4 @@\n",
+    "@@ -1 +1 @@",
+    "+a\n",
+    "-b\n",
+    " c\n",
+    "\\ No newline\n",
+    "\n",
+    "diff --git a b\n",
+    "x",
+  );
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
       for (const hunk of hunksOfPatch(pieces.join(""))) inlineRows(rowsOf(hunk));
@@ -91,15 +109,24 @@ test("any text can be given as a patch", () => {
 });
 
 test("only the fact of a change may be known", () => {
-  const diff = { path: "/a", operation: "modify", oldPath: null, oldText: null, newText: null, patch: null };
+  const diff = {
+    path: "/a",
+    operation: "modify",
+    oldPath: null,
+    oldText: null,
+    newText: null,
+    patch: null,
+  };
   expect(hunksOf(diff)).toBeNull();
   expect(hunksOf({ ...diff, newText: "a\n" })![0]!.lines).toEqual([{ kind: "added", text: "a\n" }]);
 });
 
 test("lines keep their ends", () => {
-  fc.assert(fc.property(TEXT, (text) => {
-    expect(splitLines(text).join("")).toBe(text);
-  }));
+  fc.assert(
+    fc.property(TEXT, (text) => {
+      expect(splitLines(text).join("")).toBe(text);
+    }),
+  );
 });
 
 test("rows show every line once, and pair what replaces what", () => {
@@ -108,7 +135,9 @@ test("rows show every line once, and pair what replaces what", () => {
       for (const hunk of hunksBetween(before, after)) {
         const rows = rowsOf(hunk);
         const flat = inlineRows(rows).map((row) => (row.left ?? row.right)!);
-        expect(flat.map(({ kind, text, hasNoEnd }) => ({ kind, text: text + (hasNoEnd ? "" : "\n") }))).toEqual(sorted(hunk.lines));
+        expect(
+          flat.map(({ kind, text, hasNoEnd }) => ({ kind, text: text + (hasNoEnd ? "" : "\n") })),
+        ).toEqual(sorted(hunk.lines));
       }
     }),
   );
@@ -119,7 +148,10 @@ function sorted(lines: readonly { kind: string; text: string }[]) {
   const made: { kind: string; text: string }[] = [];
   let run: { kind: string; text: string }[] = [];
   const flush = () => {
-    made.push(...run.filter((line) => line.kind === "removed"), ...run.filter((line) => line.kind === "added"));
+    made.push(
+      ...run.filter((line) => line.kind === "removed"),
+      ...run.filter((line) => line.kind === "added"),
+    );
     run = [];
   };
   for (const line of lines) {
@@ -134,7 +166,9 @@ function sorted(lines: readonly { kind: string; text: string }[]) {
 
 test("changed words are marked, and lines with nothing in common are not", () => {
   const marks = changedWords("return sum(items) + 1", "return sum(items)")!;
-  expect(marks.removed.map(([from, to]) => "return sum(items) + 1".slice(from, to)).join("")).toBe(" + 1");
+  expect(marks.removed.map(([from, to]) => "return sum(items) + 1".slice(from, to)).join("")).toBe(
+    " + 1",
+  );
   expect(marks.added).toEqual([]);
   expect(changedWords("alpha beta gamma", "one two three")).toBeNull();
 });
@@ -144,13 +178,20 @@ test("marks cut segments without losing a character", () => {
     let at = 0;
     return pairs.map(([gap, size]) => [(at += gap), (at += size + 1)] as const);
   });
-  const segments = fc.array(fc.record({ text: fc.string({ maxLength: 9 }), scope: fc.constantFrom(null, "keyword") }));
+  const segments = fc.array(
+    fc.record({ text: fc.string({ maxLength: 9 }), scope: fc.constantFrom(null, "keyword") }),
+  );
   fc.assert(
     fc.property(segments, marks, (parts, ranges) => {
       const whole = parts.map((part) => part.text).join("");
       const made = markSegments(parts, ranges);
       expect(made.map((part) => part.text).join("")).toBe(whole);
-      expect(made.filter((part) => part.isMarked).map((part) => part.text).join("")).toBe(ranges.map(([from, to]) => whole.slice(from, to)).join(""));
+      expect(
+        made
+          .filter((part) => part.isMarked)
+          .map((part) => part.text)
+          .join(""),
+      ).toBe(ranges.map(([from, to]) => whole.slice(from, to)).join(""));
     }),
   );
 });

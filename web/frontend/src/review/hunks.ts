@@ -32,7 +32,10 @@ export function hunksOf(diff: FileDiff): Hunk[] | null {
 
 export function hunksBetween(before: string, after: string): Hunk[] {
   if (before === after) return [];
-  const patch = structuredPatch("", "", before, after, "", "", { context: CONTEXT_LINES, timeout: COMPARE_MILLISECONDS });
+  const patch = structuredPatch("", "", before, after, "", "", {
+    context: CONTEXT_LINES,
+    timeout: COMPARE_MILLISECONDS,
+  });
   if (patch === undefined) return [replaced(before, after)];
   return patch.hunks.map((hunk) => ({
     oldStart: hunk.oldStart,
@@ -43,8 +46,14 @@ export function hunksBetween(before: string, after: string): Hunk[] {
 }
 
 function replaced(before: string, after: string): Hunk {
-  const lines = (text: string, kind: "added" | "removed") => splitLines(text).map((line) => ({ kind, text: line }));
-  return { oldStart: 1, newStart: 1, heading: "", lines: [...lines(before, "removed"), ...lines(after, "added")] };
+  const lines = (text: string, kind: "added" | "removed") =>
+    splitLines(text).map((line) => ({ kind, text: line }));
+  return {
+    oldStart: 1,
+    newStart: 1,
+    heading: "",
+    lines: [...lines(before, "removed"), ...lines(after, "added")],
+  };
 }
 
 const HEADER = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)$/;
@@ -119,7 +128,10 @@ export function countsOf(hunks: readonly Hunk[]): Counts {
 /** What names the same change again after other parts of the file have changed. */
 export function fingerprint(path: string, hunk: Hunk): string {
   let hash = 0x811c9dc5;
-  const changed = hunk.lines.filter((line) => line.kind !== "same").map((line) => `${line.kind[0]}${line.text}`);
-  for (const char of `${path}\n${changed.join("")}`) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193);
+  const changed = hunk.lines
+    .filter((line) => line.kind !== "same")
+    .map((line) => `${line.kind[0]}${line.text}`);
+  for (const char of `${path}\n${changed.join("")}`)
+    hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193);
   return `${(hash >>> 0).toString(36)}.${changed.length}.${changed.join("").length}`;
 }

@@ -45,11 +45,24 @@ export async function reviewFile(session: OpenSession, file: ChangedFile): Promi
   }
   const { before, lost } = textBefore(now.text, known);
   const isNew = file.diffs[0]?.operation === "add" && before === "";
-  const problem = lost === 0 ? null : `${lost === 1 ? "One change" : `${lost} changes`} cannot be found any more: the file was changed since.`;
-  return made(file, hunksBetween(before, now.text), { ...now, before: isNew ? null : before }, problem);
+  const problem =
+    lost === 0
+      ? null
+      : `${lost === 1 ? "One change" : `${lost} changes`} cannot be found any more: the file was changed since.`;
+  return made(
+    file,
+    hunksBetween(before, now.text),
+    { ...now, before: isNew ? null : before },
+    problem,
+  );
 }
 
-function made(file: ChangedFile, hunks: readonly Hunk[], current: FileReview["current"], problem: string | null): FileReview {
+function made(
+  file: ChangedFile,
+  hunks: readonly Hunk[],
+  current: FileReview["current"],
+  problem: string | null,
+): FileReview {
   return { file, hunks, counts: countsOf(hunks), current, problem };
 }
 
@@ -66,7 +79,11 @@ function textBefore(text: string, changes: readonly Hunk[][]): { before: string;
 }
 
 /** Take back these hunks, or all. Rejects with a sentence if the file has changed meanwhile. */
-export async function undo(session: OpenSession, review: FileReview, hunks: readonly Hunk[] | null): Promise<Undone> {
+export async function undo(
+  session: OpenSession,
+  review: FileReview,
+  hunks: readonly Hunk[] | null,
+): Promise<Undone> {
   const { current, file } = review;
   if (current === null) throw new Error(review.problem ?? `${file.path} cannot be changed here.`);
   await session.write(file.path, textWithout(current, review, hunks), current.hash);
@@ -74,13 +91,21 @@ export async function undo(session: OpenSession, review: FileReview, hunks: read
   return { path: file.path, text: current.text, hash: "problem" in now ? null : now.hash };
 }
 
-function textWithout(current: NonNullable<FileReview["current"]>, review: FileReview, hunks: readonly Hunk[] | null): string | null {
+function textWithout(
+  current: NonNullable<FileReview["current"]>,
+  review: FileReview,
+  hunks: readonly Hunk[] | null,
+): string | null {
   // The only change of a file is all of it: a new file goes, a deleted one comes back.
-  if (hunks === null || current.text === null || hunks.length === review.hunks.length) return current.before;
+  if (hunks === null || current.text === null || hunks.length === review.hunks.length)
+    return current.before;
   let text: string | null = current.text;
   // From the end, so that the places of the others stay right.
   for (const hunk of [...hunks].reverse()) text = text === null ? null : withoutHunk(text, hunk);
-  if (text === null) throw new Error(`${review.file.path} has changed meanwhile. Look at it again before you undo this.`);
+  if (text === null)
+    throw new Error(
+      `${review.file.path} has changed meanwhile. Look at it again before you undo this.`,
+    );
   return text;
 }
 

@@ -21,7 +21,8 @@ export function changedFiles(timeline: readonly Item[]): ChangedFile[] {
 }
 
 function note(files: Map<string, ChangedFile>, diff: FileDiff): void {
-  const moved = diff.operation === "move" && diff.oldPath !== null ? files.get(diff.oldPath) : undefined;
+  const moved =
+    diff.operation === "move" && diff.oldPath !== null ? files.get(diff.oldPath) : undefined;
   const before = files.get(diff.path) ?? moved;
   if (moved !== undefined && diff.oldPath !== null) files.delete(diff.oldPath);
   files.set(diff.path, {
@@ -47,7 +48,12 @@ export function touchedFiles(timeline: readonly Item[]): TouchedFile[] {
   const touch = (path: string, line: number | null, isChanged: boolean) => {
     const file = files.get(path) ?? { path, line: null, times: 0, isChanged: false };
     files.delete(path);
-    files.set(path, { path, line: line ?? file.line, times: file.times + 1, isChanged: file.isChanged || isChanged });
+    files.set(path, {
+      path,
+      line: line ?? file.line,
+      times: file.times + 1,
+      isChanged: file.isChanged || isChanged,
+    });
   };
   for (const item of timeline) {
     if (item.kind !== "toolCall") continue;
@@ -55,13 +61,16 @@ export function touchedFiles(timeline: readonly Item[]): TouchedFile[] {
     for (const { path, line } of item.locations) {
       if (!changed.has(path)) touch(path, line, false);
     }
-    for (const path of changed) touch(path, item.locations.find((one) => one.path === path)?.line ?? null, true);
+    for (const path of changed)
+      touch(path, item.locations.find((one) => one.path === path)?.line ?? null, true);
   }
   return [...files.values()].reverse();
 }
 
 /** Where the agent is now: the newest tool call that names a place. */
-export function currentPlace(timeline: readonly Item[]): { call: ToolCall; path: string; line: number | null } | null {
+export function currentPlace(
+  timeline: readonly Item[],
+): { call: ToolCall; path: string; line: number | null } | null {
   for (let at = timeline.length - 1; at >= 0; at -= 1) {
     const item = timeline[at]!;
     if (item.kind !== "toolCall") continue;

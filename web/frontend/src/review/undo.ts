@@ -44,14 +44,20 @@ function reversedLines(text: string, hunks: readonly Hunk[], isPlain: boolean): 
 }
 
 function sides(hunk: Hunk, isPlain = false): { before: string[]; after: string[] } {
-  const lines = isPlain ? hunk.lines.map((line) => ({ ...line, text: line.text.replace(/\r\n$/, "\n") })) : hunk.lines;
+  const lines = isPlain
+    ? hunk.lines.map((line) => ({ ...line, text: line.text.replace(/\r\n$/, "\n") }))
+    : hunk.lines;
   const before = lines.filter((line) => line.kind !== "added").map((line) => line.text);
   const after = lines.filter((line) => line.kind !== "removed").map((line) => line.text);
   return { before, after };
 }
 
 /** Where the lines stand: at the expected place, or at the only other one. */
-function place(lines: readonly string[], wanted: readonly string[], expected: number): number | null {
+function place(
+  lines: readonly string[],
+  wanted: readonly string[],
+  expected: number,
+): number | null {
   // Nothing stands anywhere, so only an empty file is sure to be the place.
   if (wanted.length === 0) return lines.length === 0 ? 0 : null;
   if (matches(lines, wanted, expected)) return expected;

@@ -3,11 +3,38 @@ import { expect, test } from "vitest";
 import { MarkdownBlocks } from "./markdown_blocks.ts";
 
 const PIECES = fc.constantFrom(
-  "words ", "\n", "\n\n", "- item\n", "  - inner\n", "1. one\n", "> said\n", "# Title\n", "```py\ncode\n", "```\n", "| a | b |\n", "|---|---|\n",
-  "**bold** ", "[link](https://a.example) ", "<b>", "    four\n", "***\n", "---\n", "\\", "`", "&amp; ", "\t", "\r\n", "é🙂",
+  "words ",
+  "\n",
+  "\n\n",
+  "- item\n",
+  "  - inner\n",
+  "1. one\n",
+  "> said\n",
+  "# Title\n",
+  "```py\ncode\n",
+  "```\n",
+  "| a | b |\n",
+  "|---|---|\n",
+  "**bold** ",
+  "[link](https://a.example) ",
+  "<b>",
+  "    four\n",
+  "***\n",
+  "---\n",
+  "\\",
+  "`",
+  "&amp; ",
+  "\t",
+  "\r\n",
+  "é🙂",
 );
 
-const raws = (blocks: ReturnType<MarkdownBlocks["update"]>) => blocks.map(({ token }) => token.raw.trimEnd()).join("\n").replace(/\s+/g, " ").trim();
+const raws = (blocks: ReturnType<MarkdownBlocks["update"]>) =>
+  blocks
+    .map(({ token }) => token.raw.trimEnd())
+    .join("\n")
+    .replace(/\s+/g, " ")
+    .trim();
 
 test("text that comes in chunks ends in the blocks that it has when it is read at once", () => {
   fc.assert(
@@ -16,7 +43,10 @@ test("text that comes in chunks ends in the blocks that it has when it is read a
       let text = "";
       for (const piece of pieces) streamed.update((text += piece));
       // A list after a list may be read as two where it was one; nothing else may differ.
-      const types = (blocks: ReturnType<MarkdownBlocks["update"]>) => blocks.map(({ token }) => token.type).filter((type, at, all) => type !== "list" || all[at - 1] !== "list");
+      const types = (blocks: ReturnType<MarkdownBlocks["update"]>) =>
+        blocks
+          .map(({ token }) => token.type)
+          .filter((type, at, all) => type !== "list" || all[at - 1] !== "list");
       const [whole, inChunks] = [new MarkdownBlocks().update(text), streamed.update(text)];
       expect(types(inChunks)).toEqual(types(whole));
       expect(raws(inChunks)).toBe(raws(whole));
@@ -49,17 +79,26 @@ test("text that was replaced is read again", () => {
 });
 
 test("nesting that is too deep for the parser is shown as text", () => {
-  for (const text of ["> ".repeat(20_000), "- ".repeat(20_000), "> ".repeat(49) + "a", "[".repeat(20_000), "![".repeat(20_000)]) {
+  for (const text of [
+    "> ".repeat(20_000),
+    "- ".repeat(20_000),
+    "> ".repeat(49) + "a",
+    "[".repeat(20_000),
+    "![".repeat(20_000),
+  ]) {
     const blocks = new MarkdownBlocks().update(text);
     expect(blocks.length).toBeGreaterThan(0);
   }
 });
 
-test.each(["_a", "*a ", "a_b", "***a***b", "[a](", "`a", "~~a", "<", "![", "\\", "&", "a@"])("a long paragraph of %s, which a parser needs long for, is plain text", (piece) => {
-  const [block] = new MarkdownBlocks().update(piece.repeat(20_000));
-  const tokens = (block!.token as { tokens?: { type: string }[] }).tokens!;
-  expect(tokens.map(({ type }) => type)).toEqual(["text"]);
-});
+test.each(["_a", "*a ", "a_b", "***a***b", "[a](", "`a", "~~a", "<", "![", "\\", "&", "a@"])(
+  "a long paragraph of %s, which a parser needs long for, is plain text",
+  (piece) => {
+    const [block] = new MarkdownBlocks().update(piece.repeat(20_000));
+    const tokens = (block!.token as { tokens?: { type: string }[] }).tokens!;
+    expect(tokens.map(({ type }) => type)).toEqual(["text"]);
+  },
+);
 
 test("a long paragraph of words still has its marks", () => {
   const [block] = new MarkdownBlocks().update(`${"word ".repeat(5_000)} **bold**`);

@@ -5,15 +5,30 @@
 
 import { h, type ComponentChildren, type VNode } from "preact";
 import type { Token, Tokens } from "marked";
-import { Code } from "./Code.tsx";
+import { Code } from "../Code.tsx";
 import { decodeEntities } from "./entities.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "../icons.tsx";
 import { Link } from "./Link.tsx";
-import { mediaAddress } from "./safe_links.ts";
+import { mediaAddress } from "../safe_links.ts";
 
 const DEPTH_MAX = 40;
 // Tags that agents use inside words and tables; only without attributes.
-const INLINE_TAGS = new Set(["b", "i", "em", "strong", "u", "s", "del", "ins", "sub", "sup", "kbd", "mark", "small", "code"]);
+const INLINE_TAGS = new Set([
+  "b",
+  "i",
+  "em",
+  "strong",
+  "u",
+  "s",
+  "del",
+  "ins",
+  "sub",
+  "sup",
+  "kbd",
+  "mark",
+  "small",
+  "code",
+]);
 const TAG = /^<(\/?)([a-z]+)\s*(\/?)>$/i;
 
 type Children = readonly Token[] | undefined;
@@ -24,7 +39,11 @@ export function block(token: Token, depth = 0): ComponentChildren {
   switch (token.type) {
     case "heading":
       // One level for all: the page's own headings are above it, and none is skipped.
-      return <h4 class={`md-h${(token as Tokens.Heading).depth}`} dir="auto">{inline(token.tokens, depth)}</h4>;
+      return (
+        <h4 class={`md-h${(token as Tokens.Heading).depth}`} dir="auto">
+          {inline(token.tokens, depth)}
+        </h4>
+      );
     case "paragraph":
       return <p dir="auto">{inline(token.tokens, depth)}</p>;
     case "text":
@@ -45,7 +64,11 @@ export function block(token: Token, depth = 0): ComponentChildren {
       return null;
     case "plain":
     case "html":
-      return <p class="as-text" dir="auto">{token.raw.trim()}</p>;
+      return (
+        <p class="as-text" dir="auto">
+          {token.raw.trim()}
+        </p>
+      );
     default:
       return inline([token], depth);
   }
@@ -62,7 +85,11 @@ function Part({ token, depth }: { token: Token; depth: number }) {
 function list(token: Tokens.List, depth: number): VNode {
   const items = token.items.map((item, index) => (
     <li key={index} class={item.task ? "task" : undefined} dir="auto">
-      {item.task ? <span class="task-mark" role="img" aria-label={item.checked ? "done:" : "to do:"}>{item.checked ? "☑" : "☐"} </span> : null}
+      {item.task ? (
+        <span class="task-mark" role="img" aria-label={item.checked ? "done:" : "to do:"}>
+          {item.checked ? "☑" : "☐"}{" "}
+        </span>
+      ) : null}
       {blocks(item.tokens, depth + 1)}
     </li>
   ));
@@ -72,7 +99,11 @@ function list(token: Tokens.List, depth: number): VNode {
 
 function table(token: Tokens.Table, depth: number): VNode {
   const cell = (name: "th" | "td", one: Tokens.TableCell, index: number) =>
-    h(name, { key: index, class: one.align ? `align-${one.align}` : undefined, dir: "auto" }, inline(one.tokens, depth + 1));
+    h(
+      name,
+      { key: index, class: one.align ? `align-${one.align}` : undefined, dir: "auto" },
+      inline(one.tokens, depth + 1),
+    );
   return (
     <div class="table" tabIndex={0} role="group" aria-label="Table">
       <table>
@@ -92,11 +123,18 @@ function table(token: Tokens.Table, depth: number): VNode {
 /** The inside of a paragraph, a heading or a cell. */
 function inline(tokens: Children, depth: number): ComponentChildren {
   if (tokens === undefined) return null;
-  return depth > DEPTH_MAX ? tokens.map((token) => token.raw).join("") : inlineRun(tokens, 0, null, depth).made;
+  return depth > DEPTH_MAX
+    ? tokens.map((token) => token.raw).join("")
+    : inlineRun(tokens, 0, null, depth).made;
 }
 
 /** Elements from `start` up to the closing tag named `closing`. */
-function inlineRun(tokens: readonly Token[], start: number, closing: string | null, depth: number): { made: ComponentChildren[]; next: number; closed: boolean } {
+function inlineRun(
+  tokens: readonly Token[],
+  start: number,
+  closing: string | null,
+  depth: number,
+): { made: ComponentChildren[]; next: number; closed: boolean } {
   const made: ComponentChildren[] = [];
   let at = start;
   while (at < tokens.length) {
@@ -105,7 +143,8 @@ function inlineRun(tokens: readonly Token[], start: number, closing: string | nu
     const [, slash, name = ""] = (token.type === "html" && TAG.exec(token.raw.trim())) || [];
     const tag = name.toLowerCase();
     if (tag === "br") made.push(<br />);
-    else if (tag !== "" && slash === "/" && tag === closing) return { made, next: at, closed: true };
+    else if (tag !== "" && slash === "/" && tag === closing)
+      return { made, next: at, closed: true };
     else if (tag !== "" && slash === "" && INLINE_TAGS.has(tag) && depth < DEPTH_MAX) {
       const inside = inlineRun(tokens, at, tag, depth + 1);
       // A tag that is never closed is text, as everything after it is.
@@ -129,7 +168,11 @@ function inlineOne(token: Token, depth: number): ComponentChildren {
     case "br":
       return <br />;
     case "link":
-      return <Link href={token.href} label={token.text}>{inline(token.tokens, depth + 1)}</Link>;
+      return (
+        <Link href={token.href} label={token.text}>
+          {inline(token.tokens, depth + 1)}
+        </Link>
+      );
     case "image":
       return picture(token as Tokens.Image);
     case "text":
@@ -148,5 +191,9 @@ function picture(token: Tokens.Image): ComponentChildren {
   const address = inside && mediaAddress("image", inside[1], inside[2]);
   if (address) return <img src={address} alt={token.text} class="picture" />;
   const words = token.text || "picture";
-  return <Link href={token.href} label={words}><Icon name="picture" /> {words}</Link>;
+  return (
+    <Link href={token.href} label={words}>
+      <Icon name="picture" /> {words}
+    </Link>
+  );
 }

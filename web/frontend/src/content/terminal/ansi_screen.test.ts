@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AnsiScreen, LINES_MAX } from "./ansi.ts";
+import { AnsiScreen, LINES_MAX } from "./ansi_screen.ts";
 
 function screenOf(...parts: string[]): AnsiScreen {
   const screen = new AnsiScreen();
@@ -28,18 +28,39 @@ test.each([
 });
 
 test("colours of all kinds become one of sixteen", () => {
-  const runs = screenOf("\u001b[1;31mA\u001b[0m\u001b[38;5;196mB\u001b[38;2;0;200;10mC\u001b[92mD\u001b[48;5;21mE").runs(0);
-  expect(runs.map(({ text, style }) => [text, style.colour, style.background, style.bold])).toEqual([
-    ["A", 1, null, true],
-    ["B", 1, null, false],
-    ["C", 2, null, false],
-    ["D", 10, null, false],
-    ["E", 10, 4, false],
-  ]);
+  const runs = screenOf(
+    "\u001b[1;31mA\u001b[0m\u001b[38;5;196mB\u001b[38;2;0;200;10mC\u001b[92mD\u001b[48;5;21mE",
+  ).runs(0);
+  expect(runs.map(({ text, style }) => [text, style.colour, style.background, style.bold])).toEqual(
+    [
+      ["A", 1, null, true],
+      ["B", 1, null, false],
+      ["C", 2, null, false],
+      ["D", 10, null, false],
+      ["E", 10, 4, false],
+    ],
+  );
 });
 
 test("output in any pieces is shown as at once", () => {
-  const piece = fc.constantFrom("a", "b\n", "\r", "\u001b", "[", "3", "1m", "\u001b[0m", "\b", "\t", "]", "\u0007", "K", "🙂", "\u001b[2K", ";");
+  const piece = fc.constantFrom(
+    "a",
+    "b\n",
+    "\r",
+    "\u001b",
+    "[",
+    "3",
+    "1m",
+    "\u001b[0m",
+    "\b",
+    "\t",
+    "]",
+    "\u0007",
+    "K",
+    "🙂",
+    "\u001b[2K",
+    ";",
+  );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
       expect(screenOf(...pieces).text).toBe(screenOf(pieces.join("")).text);

@@ -5,7 +5,15 @@
      - At the end, the list stays at the end while rows are added or grow. */
 
 import type { ComponentChildren, Ref } from "preact";
-import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import {
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "preact/hooks";
 import { RowHeights, type Keyed } from "./row_heights.ts";
 
 // Drawn above and below what is visible, so that quick scrolling shows no gaps.
@@ -35,7 +43,15 @@ interface Anchor {
   offset: number;
 }
 
-export function VirtualList<Row extends Keyed>({ rows, estimate, draw, label, onEnd, control, children }: Props<Row>) {
+export function VirtualList<Row extends Keyed>({
+  rows,
+  estimate,
+  draw,
+  label,
+  onEnd,
+  control,
+  children,
+}: Props<Row>) {
   const view = useRef<HTMLDivElement>(null);
   const heights = useMemo(() => new RowHeights<Row>(estimate), []);
   heights.setRows(rows);
@@ -75,9 +91,11 @@ export function VirtualList<Row extends Keyed>({ rows, estimate, draw, label, on
     noteEnd(element.scrollHeight - element.scrollTop - element.clientHeight < END_PIXELS);
     const index = heights.indexAt(element.scrollTop);
     const row = rows[index];
-    anchor.current = row === undefined ? null : { key: row.key, offset: heights.top(index) - element.scrollTop };
+    anchor.current =
+      row === undefined ? null : { key: row.key, offset: heights.top(index) - element.scrollTop };
     const next = visibleRange(element, heights, isAtEnd.current);
-    if (next.first < range.first || next.last > range.last || next.first > range.first + 20) redraw((count) => count + 1);
+    if (next.first < range.first || next.last > range.last || next.first > range.first + 20)
+      redraw((count) => count + 1);
   };
   useImperativeHandle(control ?? null, () => ({
     toEnd: () => {
@@ -94,16 +112,32 @@ export function VirtualList<Row extends Keyed>({ rows, estimate, draw, label, on
   }));
 
   return (
-    <div class="list-view" ref={view} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+    <div
+      class="list-view"
+      ref={view}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
       {rows.length === 0 ? null : (
         <div role="feed" aria-label="Messages and actions" aria-busy="false">
           <div style={{ height: heights.top(range.first) }} aria-hidden="true" />
           {rows.slice(range.first, range.last).map((row, index) => (
-            <RowFrame key={row.key} rowKey={row.key} observer={observer} position={range.first + index + 1} count={rows.length}>
+            <RowFrame
+              key={row.key}
+              rowKey={row.key}
+              observer={observer}
+              position={range.first + index + 1}
+              count={rows.length}
+            >
               {draw(row, range.first + index)}
             </RowFrame>
           ))}
-          <div style={{ height: Math.max(0, heights.total - heights.top(range.last)) }} aria-hidden="true" />
+          <div
+            style={{ height: Math.max(0, heights.total - heights.top(range.last)) }}
+            aria-hidden="true"
+          />
         </div>
       )}
       {children}
@@ -115,7 +149,11 @@ function scrollTo(element: HTMLElement, top: number): void {
   if (Math.abs(element.scrollTop - top) >= 1) element.scrollTop = top;
 }
 
-function visibleRange<Row extends Keyed>(element: HTMLElement | null, heights: RowHeights<Row>, isAtEnd: boolean) {
+function visibleRange<Row extends Keyed>(
+  element: HTMLElement | null,
+  heights: RowHeights<Row>,
+  isAtEnd: boolean,
+) {
   const pixels = element?.clientHeight || VIEW_PIXELS;
   const top = isAtEnd || element === null ? heights.total - pixels : element.scrollTop;
   const first = heights.indexAt(Math.max(0, top - OVERSCAN_PIXELS));
@@ -129,7 +167,11 @@ interface RowObserver {
 }
 
 /** One ResizeObserver for all rows; it runs after layout and before anything is painted. */
-function useRowObserver<Row extends Keyed>(heights: RowHeights<Row>, indexes: Map<string, number>, onChange: () => void): RowObserver {
+function useRowObserver<Row extends Keyed>(
+  heights: RowHeights<Row>,
+  indexes: Map<string, number>,
+  onChange: () => void,
+): RowObserver {
   const latest = useRef({ indexes, onChange });
   latest.current = { indexes, onChange };
   const made = useMemo(() => {
@@ -141,7 +183,8 @@ function useRowObserver<Row extends Keyed>(heights: RowHeights<Row>, indexes: Ma
             let isNews = false;
             for (const { target } of entries) {
               const index = latest.current.indexes.get(keys.get(target) ?? "");
-              if (index !== undefined) isNews = heights.measure(index, target.getBoundingClientRect().height) || isNews;
+              if (index !== undefined)
+                isNews = heights.measure(index, target.getBoundingClientRect().height) || isNews;
             }
             if (isNews) latest.current.onChange();
           });
@@ -161,7 +204,13 @@ function useRowObserver<Row extends Keyed>(heights: RowHeights<Row>, indexes: Ma
   return made;
 }
 
-function RowFrame(props: { rowKey: string; observer: RowObserver; position: number; count: number; children: ComponentChildren }) {
+function RowFrame(props: {
+  rowKey: string;
+  observer: RowObserver;
+  position: number;
+  count: number;
+  children: ComponentChildren;
+}) {
   const { rowKey, observer, position, count, children } = props;
   const element = useRef<HTMLElement | null>(null);
   const take = useCallback((made: HTMLElement | null) => {

@@ -23,7 +23,14 @@ export interface Run {
 }
 
 const PLAIN: Style = {
-  colour: null, background: null, bold: false, faint: false, italic: false, underline: false, inverse: false, struck: false,
+  colour: null,
+  background: null,
+  bold: false,
+  faint: false,
+  italic: false,
+  underline: false,
+  inverse: false,
+  struck: false,
 };
 
 export const LINES_MAX = 5_000;
@@ -37,7 +44,8 @@ interface Line {
 }
 
 /** CSI, OSC and other strings, other escapes, and the start of one that is not complete. */
-const ESCAPE = /\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-Z\\^-~])/y;
+const ESCAPE =
+  /\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-Z\\^-~])/y;
 const INCOMPLETE = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]{0,4096}\u001b?|[ -/]*)$/y;
 
 export class AnsiScreen {
@@ -140,7 +148,9 @@ export class AnsiScreen {
   }
 
   private sequence(parameters: string, final: string): void {
-    const numbers = parameters.split(/[;:]/).map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : 0));
+    const numbers = parameters
+      .split(/[;:]/)
+      .map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : 0));
     const count = Math.max(1, numbers[0]!);
     const line = this.lines[this.row]!;
     if (final === "m") this.style = styled(this.style, numbers);
@@ -156,7 +166,8 @@ export class AnsiScreen {
   private eraseLine(line: Line, part: number): void {
     line.runs = null;
     if (part === 2) line.chars.length = line.styles.length = 0;
-    else if (part === 0) line.chars.length = line.styles.length = Math.min(line.chars.length, this.column);
+    else if (part === 0)
+      line.chars.length = line.styles.length = Math.min(line.chars.length, this.column);
     else {
       line.chars.fill(" ", 0, this.column + 1);
       line.styles.fill(PLAIN, 0, this.column + 1);
@@ -185,9 +196,20 @@ function runsOf(line: Line): readonly Run[] {
 }
 
 const SWITCHES: Record<number, Partial<Style>> = {
-  1: { bold: true }, 2: { faint: true }, 3: { italic: true }, 4: { underline: true }, 7: { inverse: true },
-  9: { struck: true }, 21: { underline: true }, 22: { bold: false, faint: false }, 23: { italic: false },
-  24: { underline: false }, 27: { inverse: false }, 29: { struck: false }, 39: { colour: null }, 49: { background: null },
+  1: { bold: true },
+  2: { faint: true },
+  3: { italic: true },
+  4: { underline: true },
+  7: { inverse: true },
+  9: { struck: true },
+  21: { underline: true },
+  22: { bold: false, faint: false },
+  23: { italic: false },
+  24: { underline: false },
+  27: { inverse: false },
+  29: { struck: false },
+  39: { colour: null },
+  49: { background: null },
 };
 
 function styled(style: Style, numbers: readonly number[]): Style {
@@ -202,7 +224,9 @@ function styled(style: Style, numbers: readonly number[]): Style {
     else if (code >= 100 && code <= 107) made = { ...made, background: code - 92 };
     else if (code === 38 || code === 48) {
       const isIndexed = numbers[at + 1] === 5;
-      const colour = isIndexed ? ofIndex(numbers[at + 2] ?? 7) : nearest(numbers[at + 2] ?? 0, numbers[at + 3] ?? 0, numbers[at + 4] ?? 0);
+      const colour = isIndexed
+        ? ofIndex(numbers[at + 2] ?? 7)
+        : nearest(numbers[at + 2] ?? 0, numbers[at + 3] ?? 0, numbers[at + 4] ?? 0);
       made = code === 38 ? { ...made, colour } : { ...made, background: colour };
       at += isIndexed ? 2 : 4;
     }
@@ -213,7 +237,8 @@ function styled(style: Style, numbers: readonly number[]): Style {
 /** One of the sixteen colours for one of 256. */
 function ofIndex(index: number): number {
   if (index < 16) return index;
-  if (index >= 232) return nearest((index - 232) * 10 + 8, (index - 232) * 10 + 8, (index - 232) * 10 + 8);
+  if (index >= 232)
+    return nearest((index - 232) * 10 + 8, (index - 232) * 10 + 8, (index - 232) * 10 + 8);
   const cube = index - 16;
   const level = (part: number) => (part === 0 ? 0 : part * 40 + 55);
   return nearest(level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6));

@@ -5,11 +5,19 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { safeAddress } from "./safe_links.ts";
+import { safeAddress } from "../safe_links.ts";
 
 const NEW_TAB = { target: "_blank", rel: "noopener noreferrer" } as const;
 
-export function Link({ href, label, children }: { href: string; label: string; children: ComponentChildren }) {
+export function Link({
+  href,
+  label,
+  children,
+}: {
+  href: string;
+  label: string;
+  children: ComponentChildren;
+}) {
   const address = safeAddress(href);
   const [shown, setShown] = useState(false);
   const wasShown = useRef(true);
@@ -18,7 +26,9 @@ export function Link({ href, label, children }: { href: string; label: string; c
     return (
       <span class="link-refused">
         {children}
-        {label.trim() === href.trim() ? null : <span class="link-address"> ({href.slice(0, 200)})</span>}
+        {label.trim() === href.trim() ? null : (
+          <span class="link-address"> ({href.slice(0, 200)})</span>
+        )}
       </span>
     );
   }
@@ -48,9 +58,7 @@ export function Link({ href, label, children }: { href: string; label: string; c
       >
         {children}
       </a>
-      {shown ? (
-        <Bubble id={id} address={address} />
-      ) : null}
+      {shown ? <Bubble id={id} address={address} /> : null}
     </span>
   );
 }
@@ -62,13 +70,19 @@ function Bubble({ id, address }: { id: string; address: string }) {
   useLayoutEffect(() => {
     const bubble = element.current!;
     const view = bubble.closest(".list-view") ?? document.documentElement;
-    const over = bubble.getBoundingClientRect().right - view.getBoundingClientRect().right + EDGE_PIXELS;
+    const over =
+      bubble.getBoundingClientRect().right - view.getBoundingClientRect().right + EDGE_PIXELS;
     if (over > 0) bubble.style.transform = `translateX(${-over}px)`;
   }, []);
   return (
     <span class="link-bubble" role="tooltip" id={id} dir="ltr" ref={element}>
       {/* Keep the focus on the link: without it the bubble would go before the tap ends. */}
-      <a href={address} {...NEW_TAB} tabIndex={-1} onPointerDown={(event) => event.preventDefault()}>
+      <a
+        href={address}
+        {...NEW_TAB}
+        tabIndex={-1}
+        onPointerDown={(event) => event.preventDefault()}
+      >
         {address}
       </a>
     </span>

@@ -2,7 +2,7 @@
 
 import { memo } from "preact/compat";
 import { useRef, useState } from "preact/hooks";
-import { AnsiScreen, type Run, type Style } from "./ansi.ts";
+import { AnsiScreen, type Run, type Style } from "./ansi_screen.ts";
 
 // A longer output starts with a button.
 export const LINES_SHOWN = 400;
@@ -20,7 +20,9 @@ export class AnsiReader {
     if (!text.startsWith(this.text) || text.length - this.text.length > CHARS_READ) {
       this.screen = new AnsiScreen();
       this.cut = text.length > CHARS_READ;
-      this.screen.write(text.slice(this.cut ? text.indexOf("\n", text.length - CHARS_READ) + 1 : 0));
+      this.screen.write(
+        text.slice(this.cut ? text.indexOf("\n", text.length - CHARS_READ) + 1 : 0),
+      );
     } else {
       this.screen.write(text.slice(this.text.length));
     }
@@ -29,12 +31,23 @@ export class AnsiReader {
   }
 }
 
-export function AnsiOutput({ text, truncated = false, label = "Output" }: { text: string; truncated?: boolean; label?: string }) {
+export function AnsiOutput({
+  text,
+  truncated = false,
+  label = "Output",
+}: {
+  text: string;
+  truncated?: boolean;
+  label?: string;
+}) {
   const reader = useRef<AnsiReader | null>(null);
   reader.current ??= new AnsiReader();
   const [all, setAll] = useState(false);
   const screen = reader.current.read(text);
-  const height = screen.height > 1 && screen.runs(screen.height - 1).length === 0 ? screen.height - 1 : screen.height;
+  const height =
+    screen.height > 1 && screen.runs(screen.height - 1).length === 0
+      ? screen.height - 1
+      : screen.height;
   const first = all ? 0 : Math.max(0, height - LINES_SHOWN);
   const rows = Array.from({ length: height - first }, (_, index) => first + index);
   const isCut = truncated || reader.current.cut || screen.dropped > 0;
@@ -60,7 +73,13 @@ const LineRuns = memo(function LineRuns({ runs }: { runs: readonly Run[] }) {
     <>
       {runs.map(({ text, style }, index) => {
         const names = classes(style);
-        return names === "" ? text : <span key={index} class={names}>{text}</span>;
+        return names === "" ? (
+          text
+        ) : (
+          <span key={index} class={names}>
+            {text}
+          </span>
+        );
       })}
       {"\n"}
     </>

@@ -50,7 +50,8 @@ export class RowHeights<Row extends Keyed> {
   top(index: number): number {
     for (; this.valid < index; this.valid += 1) {
       const row = this.rows[this.valid]!;
-      this.tops[this.valid + 1] = this.tops[this.valid]! + (this.known.get(row.key) ?? this.estimate(row));
+      this.tops[this.valid + 1] =
+        this.tops[this.valid]! + (this.known.get(row.key) ?? this.estimate(row));
     }
     return this.tops[index] ?? 0;
   }

@@ -11,9 +11,9 @@ const HOSTILE = [
   "<img src=x onerror=window.hacked=1>",
   "hello <img src=x onerror=window.hacked=1> there",
   "<svg onload=window.hacked=1>",
-  "<iframe src=\"javascript:window.hacked=1\"></iframe>",
+  '<iframe src="javascript:window.hacked=1"></iframe>',
   "<style>body{display:none}</style>",
-  "<a href=\"javascript:window.hacked=1\" onclick=\"window.hacked=1\">x</a>",
+  '<a href="javascript:window.hacked=1" onclick="window.hacked=1">x</a>',
   "<b onclick=window.hacked=1>x</b>",
   "<form action=https://evil.example><input name=password></form>",
   "[x](javascript:window.hacked=1)",
@@ -32,7 +32,11 @@ const HOSTILE = [
 
 test.each(HOSTILE)("nothing of %s becomes active", (text) => {
   const container = drawn(text);
-  expect(container.querySelector("script, iframe, object, embed, style, link, form, input, svg:not(.item-icon), base, meta")).toBeNull();
+  expect(
+    container.querySelector(
+      "script, iframe, object, embed, style, link, form, input, svg:not(.item-icon), base, meta",
+    ),
+  ).toBeNull();
   for (const element of container.querySelectorAll("*")) {
     for (const { name } of element.attributes) expect(name).not.toMatch(/^on|^style$|^srcdoc$/);
   }
@@ -41,7 +45,8 @@ test.each(HOSTILE)("nothing of %s becomes active", (text) => {
     expect(link.getAttribute("rel")).toBe("noopener noreferrer");
     expect(link.getAttribute("target")).toBe("_blank");
   }
-  for (const picture of container.querySelectorAll("img")) expect(picture.getAttribute("src")).toMatch(/^data:image\//);
+  for (const picture of container.querySelectorAll("img"))
+    expect(picture.getAttribute("src")).toMatch(/^data:image\//);
   expect((window as { hacked?: number }).hacked).toBeUndefined();
 });
 
@@ -51,14 +56,19 @@ test("HTML is shown as the text that it is, so nothing that was said is lost", (
 });
 
 test("a few inline tags mean what they say, and unclosed ones are text", () => {
-  expect(drawn("press <kbd>Enter</kbd> x<sup>2</sup><br>y").querySelector("kbd")!.textContent).toBe("Enter");
+  expect(drawn("press <kbd>Enter</kbd> x<sup>2</sup><br>y").querySelector("kbd")!.textContent).toBe(
+    "Enter",
+  );
   expect(drawn("a <b>b").textContent).toBe("a <b>b");
 });
 
 test("Markdown is drawn as elements", () => {
-  const container = drawn("# Title\n\n**bold** *it* ~~gone~~ `code` &lt;x&gt;\n\n- [x] done\n- [ ] open\n\n3. three\n\n> quote\n\n| a |\n|:-:|\n| 1 |\n");
+  const container = drawn(
+    "# Title\n\n**bold** *it* ~~gone~~ `code` &lt;x&gt;\n\n- [x] done\n- [ ] open\n\n3. three\n\n> quote\n\n| a |\n|:-:|\n| 1 |\n",
+  );
   expect(container.querySelector("h4")!.textContent).toBe("Title");
-  for (const name of ["strong", "em", "del", "code", "blockquote", "table"]) expect(container.querySelector(name)).not.toBeNull();
+  for (const name of ["strong", "em", "del", "code", "blockquote", "table"])
+    expect(container.querySelector(name)).not.toBeNull();
   expect(container.querySelector("ol")!.getAttribute("start")).toBe("3");
   expect(container.textContent).toContain("<x>");
   expect(container.querySelectorAll("li.task")).toHaveLength(2);
@@ -71,7 +81,9 @@ test("a link shows its whole address when it gets the focus", async () => {
   await act(async () => {
     container.querySelector("a")!.dispatchEvent(new FocusEvent("focusin", { bubbles: true }));
   });
-  expect(container.querySelector(".link-bubble")!.textContent).toBe("https://evil.example/login?x=1");
+  expect(container.querySelector(".link-bubble")!.textContent).toBe(
+    "https://evil.example/login?x=1",
+  );
 });
 
 test("a host in other letters is shown in its ASCII form", () => {

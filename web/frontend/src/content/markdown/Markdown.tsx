@@ -29,7 +29,12 @@ const READING_SHARE = 0.2;
 
 /** The blocks of a text; where reading them takes long, those of a moment ago. */
 function useBlocks(text: string, breaks: boolean): readonly MarkdownBlock[] {
-  const [reader] = useState(() => ({ parser: new MarkdownBlocks(breaks), blocks: [] as readonly MarkdownBlock[], read: "", restUntil: 0 }));
+  const [reader] = useState(() => ({
+    parser: new MarkdownBlocks(breaks),
+    blocks: [] as readonly MarkdownBlock[],
+    read: "",
+    restUntil: 0,
+  }));
   const [, redraw] = useState(0);
   const wait = reader.restUntil - performance.now();
   const isDue = wait <= 0 || !text.startsWith(reader.read);
