@@ -19,5 +19,8 @@ export default defineConfig({
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    // Finds hangs; on a busy machine everything else takes as long as it takes.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

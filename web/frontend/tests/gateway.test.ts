@@ -6,18 +6,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import type { OpenSession, PermissionQuestion } from "../src/client/types.ts";
 import { BrowserOf, GatewayProcess, HAS_PYTHON, TOKENS } from "./gateway_process.ts";
 
-const HANG_MS = 60_000;
 const gateway = new GatewayProcess("fixer_agent.py:agent");
 const browsers: BrowserOf[] = [];
 
 beforeAll(async () => {
   if (HAS_PYTHON) await gateway.start();
-}, HANG_MS);
+});
 beforeEach(() => gateway.write("greeting.py", 'print("Hello")\n'));
 afterEach(() => {
   for (const { client } of browsers.splice(0)) client.close();
 });
-afterAll(() => gateway.end(), HANG_MS);
+afterAll(() => gateway.end());
 
 /** Wait until it is so; signals say when to look again. */
 async function until<T>(look: () => T | null | undefined | false): Promise<T> {
@@ -67,7 +66,6 @@ test.runIf(HAS_PYTHON)(
     await browser.client.logIn("token", { token: TOKENS.ada });
     await until(() => browser.client.connection.value.state === "open");
   },
-  HANG_MS,
 );
 
 test.runIf(HAS_PYTHON)(
@@ -100,58 +98,49 @@ test.runIf(HAS_PYTHON)(
       one.transcript.timeline.value.map((item) => [item.kind, "text" in item ? item.text : null]);
     expect(shown(again)).toEqual(shown(session));
   },
-  HANG_MS,
 );
 
-test.runIf(HAS_PYTHON)(
-  "cut in mid-turn, it comes back and nothing is missing",
-  async () => {
-    const browser = await page();
-    const session = await browser.client.newSession(gateway.folder);
-    const prompt = session.prompt([{ type: "text", text: "Change the greeting" }]);
-    browser.cut();
-    await prompt;
-    const question = await permission(session);
-    browser.cut();
-    await until(() => browser.client.connection.value.state === "waiting");
-    question.answer(optionOf(question, "reject_once"));
-    answerAll(session, "reject_once");
-    await until(() => browser.client.connection.value.state === "open");
-    await idle(session, 1);
-    expect(lastText(session)).toContain("changed=False");
-    expect(browser.sockets.length).toBeGreaterThanOrEqual(3);
-    const prompts = session.transcript.timeline.value.filter(
-      (item) => item.kind === "message" && item.role === "user",
-    );
-    expect(prompts).toHaveLength(1);
-  },
-  HANG_MS,
-);
+test.runIf(HAS_PYTHON)("cut in mid-turn, it comes back and nothing is missing", async () => {
+  const browser = await page();
+  const session = await browser.client.newSession(gateway.folder);
+  const prompt = session.prompt([{ type: "text", text: "Change the greeting" }]);
+  browser.cut();
+  await prompt;
+  const question = await permission(session);
+  browser.cut();
+  await until(() => browser.client.connection.value.state === "waiting");
+  question.answer(optionOf(question, "reject_once"));
+  answerAll(session, "reject_once");
+  await until(() => browser.client.connection.value.state === "open");
+  await idle(session, 1);
+  expect(lastText(session)).toContain("changed=False");
+  expect(browser.sockets.length).toBeGreaterThanOrEqual(3);
+  const prompts = session.transcript.timeline.value.filter(
+    (item) => item.kind === "message" && item.role === "user",
+  );
+  expect(prompts).toHaveLength(1);
+});
 
-test.runIf(HAS_PYTHON)(
-  "after a restart of the gateway, a login brings all back",
-  async () => {
-    const { client } = await page();
-    const session = await client.newSession(gateway.folder);
-    await session.prompt([{ type: "text", text: "Change the greeting" }]);
-    await permission(session);
-    answerAll(session, "reject_once");
-    await idle(session, 1);
-    const before = lastText(session);
-    await gateway.kill();
-    await until(() => client.connection.value.state === "waiting");
-    await gateway.start();
-    await until(() => client.connection.value.state === "refused");
-    await client.logIn("token", { token: TOKENS.ada });
-    await until(() => client.connection.value.state === "open" && !session.loading.value);
-    expect(lastText(session)).toBe(before);
-    const next = await client.newSession(gateway.folder);
-    answerAll(next, "reject_once");
-    await next.prompt([{ type: "text", text: "Change the greeting" }]);
-    await idle(next, 1);
-  },
-  HANG_MS,
-);
+test.runIf(HAS_PYTHON)("after a restart of the gateway, a login brings all back", async () => {
+  const { client } = await page();
+  const session = await client.newSession(gateway.folder);
+  await session.prompt([{ type: "text", text: "Change the greeting" }]);
+  await permission(session);
+  answerAll(session, "reject_once");
+  await idle(session, 1);
+  const before = lastText(session);
+  await gateway.kill();
+  await until(() => client.connection.value.state === "waiting");
+  await gateway.start();
+  await until(() => client.connection.value.state === "refused");
+  await client.logIn("token", { token: TOKENS.ada });
+  await until(() => client.connection.value.state === "open" && !session.loading.value);
+  expect(lastText(session)).toBe(before);
+  const next = await client.newSession(gateway.folder);
+  answerAll(next, "reject_once");
+  await next.prompt([{ type: "text", text: "Change the greeting" }]);
+  await idle(next, 1);
+});
 
 test.runIf(HAS_PYTHON)(
   "who is invited sees the session and who else is there, and may do what the role says",
@@ -185,5 +174,4 @@ test.runIf(HAS_PYTHON)(
     await session.delete();
     await until(() => ada.client.open.value.length === 0);
   },
-  HANG_MS,
 );

@@ -1,9 +1,9 @@
 /* Hunks side by side or in one column, with the colours of the language and marks on words. */
 
 import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { memo } from "preact/compat";
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import "./review.css";
 import {
   languageOfPath,
@@ -19,7 +19,7 @@ export type DiffLayout = "inline" | "split";
 
 const STORED = "accord.diff-layout";
 // Side by side needs two columns of code.
-const NARROW = "(max-width: 900px)";
+const SPLIT_PIXELS_MIN = 640;
 
 function storedLayout(): DiffLayout {
   try {
@@ -76,7 +76,9 @@ interface Props {
 
 export function DiffView({ path, hunks, actions, linesMax = LINES_MAX }: Props) {
   const [all, setAll] = useState(false);
-  const layout = diffLayout.value === "split" && !matchMedia(NARROW).matches ? "split" : "inline";
+  const element = useRef<HTMLDivElement>(null);
+  const isNarrow = useIsNarrow(element);
+  const layout = diffLayout.value === "split" && !isNarrow ? "split" : "inline";
   let room = all ? Infinity : linesMax;
   const shown: ComponentChildren[] = [];
   hunks.forEach((hunk, index) => {
@@ -96,7 +98,7 @@ export function DiffView({ path, hunks, actions, linesMax = LINES_MAX }: Props) 
   });
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   return (
-    <div class={`diff diff-${layout}`}>
+    <div class={`diff diff-${layout}`} ref={element}>
       {shown}
       {room < 0 ? (
         <button type="button" class="diff-more small" onClick={() => setAll(true)}>
@@ -105,6 +107,25 @@ export function DiffView({ path, hunks, actions, linesMax = LINES_MAX }: Props) 
       ) : null}
     </div>
   );
+}
+
+/** Whether an element has too little room for two columns. */
+function useIsNarrow(element: RefObject<HTMLElement | null>): boolean {
+  const [isNarrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const measured = element.current;
+    if (measured === null || typeof ResizeObserver === "undefined") return undefined;
+    const watcher = new ResizeObserver(() => setNarrow(isTooNarrow(measured.clientWidth)));
+    watcher.observe(measured);
+    setNarrow(isTooNarrow(measured.clientWidth));
+    return () => watcher.disconnect();
+  }, []);
+  return isNarrow;
+}
+
+/** No width at all is that of an element that is not laid out. */
+function isTooNarrow(pixels: number): boolean {
+  return pixels > 0 && pixels < SPLIT_PIXELS_MIN;
 }
 
 const HunkView = memo(function HunkView({

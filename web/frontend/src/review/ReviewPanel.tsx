@@ -83,20 +83,22 @@ function ReviewHead({ reviews, accepted, onClose }: HeadProps) {
       <DiffCounts counts={totals} />
       <span class="spacer" />
       <LayoutChoice />
-      <button
-        type="button"
-        class="small"
-        disabled={open.length === 0}
-        onClick={() => accepted.accept(open.flatMap(marksOf))}
-      >
-        Accept all
-      </button>
-      <UndoButton
-        label="Undo all"
-        disabled={isBusy || undoable.length === 0}
-        confirm="Undo all changes?"
-        onUndo={() => void reviews.undo(undoable.map((review) => undoStep(review, accepted)))}
-      />
+      <span class="hunk-actions">
+        <button
+          type="button"
+          class="small"
+          disabled={open.length === 0}
+          onClick={() => accepted.accept(open.flatMap(marksOf))}
+        >
+          Accept all
+        </button>
+        <UndoButton
+          label="Undo all"
+          disabled={isBusy || undoable.length === 0}
+          confirm="Undo all changes?"
+          onUndo={() => void reviews.undo(undoable.map((review) => undoStep(review, accepted)))}
+        />
+      </span>
       {onClose ? (
         <button type="button" class="quiet small" aria-label="Close the review" onClick={onClose}>
           Close
