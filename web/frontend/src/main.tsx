@@ -13,7 +13,7 @@ const SLEEP_MS = 150_000;
 /** What is in the fragment is for the page only, and is used once. */
 function connect(): AccordClient {
   const { address, token, invitation } = readAddress(location.href);
-  history.replaceState(null, "", address);
+  if (token !== null || invitation !== null) history.replaceState(null, "", address);
   const client = new GatewayClient({ address, storage: storageOf(window) });
   void client.start(token, invitation);
   addEventListener("online", () => client.wake("the network is back"));
