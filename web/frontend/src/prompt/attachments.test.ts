@@ -67,9 +67,9 @@ describe("an attachment", () => {
 
 describe("a mention", () => {
   it("is a link to the file", () => {
-    const mention = mentionOf("src/ä b.py", "/work/");
+    const mention = mentionOf("src/ä b.py", "/shop/");
     expect(isMention(mention)).toBe(true);
-    expect(mention.block).toEqual({ type: "resource_link", name: "ä b.py", uri: "file:///work/src/%C3%A4%20b.py" });
+    expect(mention.block).toEqual({ type: "resource_link", name: "ä b.py", uri: "file:///shop/src/%C3%A4%20b.py" });
   });
 
   it("goes when the text no longer names it", () => {
