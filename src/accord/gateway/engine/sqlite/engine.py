@@ -38,13 +38,13 @@ from accord.gateway.engine.interface import (
     Owner,
     RecordPage,
     SessionRecord,
-    Snapshot,
+    SnapshotPart,
 )
 from accord.gateway.engine.limits import (
     LOG_BYTES_MAX,
     PAGE_EVENTS_MAX,
     PAGE_SESSIONS_MAX,
-    SNAPSHOT_BYTES_MAX,
+    SNAPSHOT_PART_BYTES_MAX,
     check_bytes,
     check_page,
     check_record,
@@ -186,17 +186,23 @@ class SqliteEngine:
         """Return the extent of a log."""
         return await self._read(partial(log_queries.log_state, session=session))
 
-    async def put_snapshot(self, lease: Lease, seq: int, data: bytes) -> None:
-        """Store a snapshot in place of the older one."""
-        check_bytes("a snapshot", data, SNAPSHOT_BYTES_MAX)
+    async def extend_snapshot(self, lease: Lease, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add a part to the snapshot."""
+        check_bytes("a part of a snapshot", data, SNAPSHOT_PART_BYTES_MAX)
         work = partial(
-            log_queries.put_snapshot, session=lease.session, epoch=lease.epoch, seq=seq, data=data
+            log_queries.extend_snapshot,
+            session=lease.session,
+            epoch=lease.epoch,
+            seq=seq,
+            data=data,
+            bytes_max=bytes_max,
         )
         await self._write(work, size=len(data))
 
-    async def snapshot(self, session: str) -> Snapshot | None:
-        """Return the newest snapshot."""
-        return await self._read(partial(log_queries.snapshot, session=session))
+    async def snapshot_after(self, session: str, seq: int) -> SnapshotPart | None:
+        """Return the first part that ends behind an event."""
+        check_seq(seq)
+        return await self._read(partial(log_queries.snapshot_after, session=session, seq=seq))
 
     async def trim(self, lease: Lease, seq: int) -> None:
         """Remove the events up to `seq`, in several transactions."""
