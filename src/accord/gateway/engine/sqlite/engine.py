@@ -63,6 +63,10 @@ from accord.store.writer_thread import Writer
 
 T = TypeVar("T")
 
+# How far commits of a few events are apart, at least: what comes in between shares the next one.
+GROUP_SECONDS = 0.005
+PATIENT_EVENTS_MAX = 16
+
 # Events and snapshots that wait for the disk; more of them wait in their callers.
 QUEUED_BYTES_MAX = 64 * 1024 * 1024
 
@@ -83,7 +87,7 @@ class SqliteEngine:
         self.path = Path(path)
         self._now = now
         self._log_bytes_max = log_bytes_max
-        self._writer = Writer(self.path, "FULL", GATEWAY_FILE)
+        self._writer = Writer(self.path, "FULL", GATEWAY_FILE, group_seconds=GROUP_SECONDS)
         self._budget = ByteBudget(queued_bytes_max)
         self._lock: int | None = None
         self._nodes = NodeLeases(lease_clock, lease_seconds, random_incarnation)
@@ -140,6 +144,8 @@ class SqliteEngine:
         work: Callable[[sqlite3.Connection], T | Exception],
         then: Callable[[T], None] | None = None,
         size: int = 0,
+        *,
+        is_patient: bool = False,
     ) -> T:
         """Do some work in a transaction; `then` follows the commit, whoever waits for it."""
 
@@ -151,7 +157,8 @@ class SqliteEngine:
         await self._budget.take(size)
         with self._budget.lent(size):
             self._check_open()
-            return _result(await _shielded(self._writer.submit(work, then=follow)))
+            pending = self._writer.submit(work, then=follow, is_patient=is_patient)
+            return _result(await _shielded(pending))
 
     # ---- the log
 
@@ -167,7 +174,9 @@ class SqliteEngine:
             size=size,
             size_max=self._log_bytes_max,
         )
-        return await self._write(work, partial(self._watch.announce, lease.session), size)
+        announce = partial(self._watch.announce, lease.session)
+        is_patient = len(events) <= PATIENT_EVENTS_MAX
+        return await self._write(work, announce, size, is_patient=is_patient)
 
     async def read_after(self, session: str, seq: int, limit: int = PAGE_EVENTS) -> LogPage:
         """Return the events after `seq`."""
