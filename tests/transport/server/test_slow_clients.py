@@ -164,7 +164,8 @@ SLOW_FRAMES = {
 @pytest.mark.parametrize("data", SLOW_FRAMES.values(), ids=SLOW_FRAMES)
 async def test_a_websocket_message_that_is_never_finished_is_ended(data: bytes) -> None:
     """Ours: a byte now and then is a sign of life, but not a message."""
-    limits = RemoteLimits(body_seconds=0.01)
+    # The client's half of the closing handshake would be inside of its message.
+    limits = RemoteLimits(body_seconds=0.01, close_seconds=0.01)
     async with serving(limits=limits) as served, asyncio.timeout(HANG_SECONDS):
         url = f"ws://127.0.0.1:{served.port}/acp"
         async with connect(url, compression=None) as socket:
