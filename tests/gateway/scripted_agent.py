@@ -154,6 +154,9 @@ class Person:
         self.version = version
         self.heard: list[Json] = []
         self._count = 0
+        # What was said in the first messages that were heard, and how many of them those are.
+        self._texts: list[str] = []
+        self._looked_at = 0
 
     async def next(self) -> Json:
         """Hear the next message, and remember it."""
@@ -216,6 +219,7 @@ class Person:
             params = message.get("params") or {}
             if message.get("method") == method and wanted.items() <= params.items():
                 self.heard.remove(message)
+                self._texts, self._looked_at = [], 0
                 return message
 
     async def synced(self) -> None:
@@ -224,13 +228,15 @@ class Person:
 
     def texts(self) -> list[str]:
         """What was said, as far as it was heard."""
-        updates = [one["params"]["update"] for one in self.heard if "update" in _params(one)]
-        found: list[str] = []
-        for update in updates:
+        new = self.heard[self._looked_at :]
+        self._looked_at += len(new)
+        for update in [one["params"]["update"] for one in new if "update" in _params(one)]:
             content = update.get("content")
             blocks = content if isinstance(content, list) else [content]
-            found += [one["text"] for one in blocks if isinstance(one, dict) and "text" in one]
-        return found
+            self._texts += [
+                one["text"] for one in blocks if isinstance(one, dict) and "text" in one
+            ]
+        return list(self._texts)
 
 
 def _params(message: Json) -> Json:

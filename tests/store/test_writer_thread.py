@@ -157,3 +157,37 @@ async def test_what_comes_then_is_done_whoever_waits(writer: Writer) -> None:
         await third
     await first
     assert told == [1, 2]
+
+
+async def test_patient_work_waits_for_others_to_share_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: small pieces that come one by one; what cannot wait does not."""
+    sleeps, go_on = threading.Event(), threading.Event()
+
+    def sleep(seconds: float) -> None:
+        assert 0 < seconds <= HANG_SECONDS
+        sleeps.set()
+        assert go_on.wait(HANG_SECONDS)
+
+    monkeypatch.setattr(writer_thread, "sleep", sleep)
+    writer = Writer(tmp_path / "s.sqlite3", group_seconds=HANG_SECONDS)
+    await writer.submit(nothing, is_patient=True)
+    assert not sleeps.is_set(), "nothing was committed before"
+    await writer.submit(nothing)
+    assert not sleeps.is_set(), "it is not patient"
+    before = writer.commits
+    first = writer.submit(keep(1), is_patient=True)
+    assert sleeps.wait(HANG_SECONDS)
+    second = writer.submit(keep(2), is_patient=True)
+    third = writer.submit(keep(3))
+    go_on.set()
+    assert [await first, await second, await third] == [1, 2, 3]
+    assert writer.commits == before + 1
+    sleeps.clear()
+    hold = held(writer)
+    mixed = [writer.submit(keep(4), is_patient=True), writer.submit(keep(5))]
+    hold.set()
+    assert [await one for one in mixed] == [4, 5]
+    assert not sleeps.is_set()
+    await writer.aclose()

@@ -2,7 +2,9 @@
 
 Work is queued in the order of the calls.  The thread takes everything in the queue, does it in one
 transaction, commits, and then wakes the callers: a group commit.  During a commit the next group
-forms, so no caller waits for more than two commits.
+forms, so no caller waits for more than two commits.  A group of nothing but patient work waits
+until the last commit is `group_seconds` ago, so that small pieces which come one by one share a
+commit too.
 
 What always holds
     * Finished work survives kill -9.
@@ -22,6 +24,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 import anyio
@@ -42,16 +45,21 @@ GROUP_MAX = 1000
 class Pending(Generic[T]):
     """Queued work; await it for its result.  Cancelling the wait does not undo it."""
 
-    __slots__ = ("_error", "_event", "_loop", "_result", "_settled", "_then", "reads", "work")
+    __slots__ = (
+        *("_error", "_event", "_loop", "_result", "_settled", "_then"),
+        *("is_patient", "reads", "work"),
+    )
 
     def __init__(
         self,
         work: Callable[[sqlite3.Connection], T],
         reads: bool = False,
         then: Callable[[T], None] | None = None,
+        is_patient: bool = False,
     ) -> None:
         self.work = work
         self.reads = reads
+        self.is_patient = is_patient
         self._then = then
         self._event = anyio.Event()
         self._loop: Any = current_token().native_token
@@ -91,8 +99,12 @@ class Writer:
         path: Path,
         synchronous: Synchronous = "NORMAL",
         file_format: FileFormat = SESSION_STORE,
+        *,
+        group_seconds: float = 0.0,
     ) -> None:
         self._path = path
+        self._group_seconds = group_seconds
+        self._committed_at = -group_seconds
         self._synchronous: Synchronous = synchronous
         self._format = file_format
         self._queue: SimpleQueue[Pending[Any]] = SimpleQueue()
@@ -109,16 +121,18 @@ class Writer:
         *,
         reads: bool = False,
         then: Callable[[T], None] | None = None,
+        is_patient: bool = False,
     ) -> Pending[T]:
         """Queue work; await the returned object for the result.  `reads` work does not write.
 
+        What is patient may wait for others to share its commit.
         `then` is called with the result in the event loop, in the order of the queue, before the
         caller is woken and whether or not it still waits.  It must not raise.
 
         Raises (when awaited):
             StoreError: the store cannot be reached, or has no space, or is damaged.
         """
-        pending = Pending(work, reads, then)
+        pending = Pending(work, reads, then, is_patient)
         self._queue.put(pending)
         if self._thread is None:
             self._start()
@@ -167,16 +181,27 @@ class Writer:
 
     def _gather(self) -> tuple[list[Pending[Any]], Pending[Any] | None]:
         group: list[Pending[Any]] = []
+        has_waited = self._group_seconds == 0
         next_one = self._queue.get()
         while next_one.work is not _end:
             group.append(next_one)
             if len(group) == GROUP_MAX:
                 return group, None
+            if self._queue.empty() and not has_waited:
+                has_waited = True
+                self._let_others_join(group)
             try:
                 next_one = self._queue.get_nowait()
             except Empty:
                 return group, None
         return group, next_one
+
+    def _let_others_join(self, group: Sequence[Pending[Any]]) -> None:
+        """Wait until the last commit is long enough ago, if all of the group can wait."""
+        seconds = self._committed_at + self._group_seconds - monotonic()
+        if seconds > 0 and all(one.is_patient for one in group):
+            # Nothing wakes this thread earlier: that is what waiting is to save.
+            sleep(seconds)
 
     def _do(self, group: Sequence[Pending[Any]]) -> None:
         try:
@@ -209,7 +234,9 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        self.commits += not reads
+        if not reads:
+            self.commits += 1
+            self._committed_at = monotonic()
         return results
 
     def _as_told(self, error: Exception) -> Exception:

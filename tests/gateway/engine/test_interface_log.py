@@ -4,13 +4,13 @@ import anyio
 import pytest
 
 from accord.gateway.engine.engine_errors import Fenced, Gap, LogFull, NoSession
-from accord.gateway.engine.interface import Event, Lease, NewEvent, Snapshot
+from accord.gateway.engine.interface import Event, Lease, NewEvent, SnapshotPart
 from accord.gateway.engine.limits import (
     EVENT_OVERHEAD_BYTES,
     GROUP_EVENTS_MAX,
     PAGE_BYTES_MAX,
     PAGE_EVENTS_MAX,
-    SNAPSHOT_BYTES_MAX,
+    SNAPSHOT_PART_BYTES_MAX,
 )
 from tests.gateway.engine.worlds import (
     LOG_BYTES_MAX,
@@ -51,10 +51,10 @@ async def test_what_is_stored_outlives_the_process(world: World) -> None:
     """Issue 17: sessions outlive restarts; epochs go on growing."""
     lease = await world.owned()
     await world.engine.append(lease, events("a", "b"))
-    await world.engine.put_snapshot(lease, 1, b"one")
+    await world.engine.extend_snapshot(lease, 1, b"one", 10)
     await world.restart()
     assert await frames_of(world.engine) == ["a", "b"]
-    assert await world.engine.snapshot("s") == Snapshot(1, b"one")
+    assert await world.engine.snapshot_after("s", 0) == SnapshotPart(1, 1, b"one")
     # The old process is gone, and nobody has to wait for its time to pass.
     again = await world.engine.own("s", await world.engine.enter("a"))
     assert again.epoch > lease.epoch
@@ -73,7 +73,7 @@ async def test_a_session_that_does_not_exist_has_no_log(world: World) -> None:
             world.engine.read_after(session, 0),
             world.engine.wait(session, 0),
             world.engine.log_state(session),
-            world.engine.snapshot(session),
+            world.engine.snapshot_after(session, 0),
             world.engine.own(session, lease.node),
             world.engine.owner(session),
         ):
@@ -81,7 +81,7 @@ async def test_a_session_that_does_not_exist_has_no_log(world: World) -> None:
                 await ask
     for change in (
         world.engine.append(lost, events("a")),
-        world.engine.put_snapshot(lost, 0, b""),
+        world.engine.extend_snapshot(lost, 1, b"", 10),
         world.engine.trim(lost, 0),
     ):
         with pytest.raises(NoSession, match="'t'"):
@@ -139,7 +139,7 @@ async def test_a_full_log_says_so_and_trimming_makes_room(world: World) -> None:
     assert (await world.engine.log_state("s")).size_bytes == LOG_BYTES_MAX
     with pytest.raises(LogFull, match=f"{LOG_BYTES_MAX} of at most {LOG_BYTES_MAX}"):
         await world.engine.append(lease, events("one more"))
-    await world.engine.put_snapshot(lease, 1, b"state")
+    await world.engine.extend_snapshot(lease, 1, b"state", 10)
     await world.engine.trim(lease, 1)
     assert await world.engine.log_state("s") == (2, 2, LOG_BYTES_MAX // 2, 1)
     assert await world.engine.append(lease, events("one more")) == 3
@@ -149,7 +149,7 @@ async def test_a_reader_of_trimmed_events_gets_a_gap(world: World) -> None:
     """Issue 17: never a silent hole; the snapshot and what follows it are the way on."""
     lease = await world.owned()
     await world.engine.append(lease, events(*"abcdef"))
-    await world.engine.put_snapshot(lease, 4, b"abcd")
+    await world.engine.extend_snapshot(lease, 4, b"abcd", 10)
     await world.engine.trim(lease, 3)
     await world.engine.trim(lease, 2)
     for after in (0, 2):
@@ -157,10 +157,10 @@ async def test_a_reader_of_trimmed_events_gets_a_gap(world: World) -> None:
             await world.engine.read_after("s", after)
         assert (gap.value.first, gap.value.last) == (4, 6)
     assert await frames_of(world.engine, after=3) == ["d", "e", "f"]
-    found = await world.engine.snapshot("s")
-    assert found == Snapshot(4, b"abcd")
+    found = await world.engine.snapshot_after("s", 0)
+    assert found == SnapshotPart(1, 4, b"abcd")
     assert await frames_of(world.engine, after=found.seq) == ["e", "f"]
-    await world.engine.put_snapshot(lease, 6, b"abcdef")
+    await world.engine.extend_snapshot(lease, 6, b"ef", 10)
     await world.engine.trim(lease, 6)
     assert await world.engine.log_state("s") == (7, 6, 0, 6)
     assert await world.engine.read_after("s", 6) == ((), 7, 6)
@@ -184,21 +184,40 @@ async def test_a_reader_from_the_future_gets_a_gap(world: World) -> None:
 async def test_a_snapshot_covers_events_that_exist(world: World) -> None:
     """Ours: it does not go back, and nothing is trimmed that it does not cover."""
     lease = await world.owned()
-    assert await world.engine.snapshot("s") is None
+    assert await world.engine.snapshot_after("s", 0) is None
     await world.engine.append(lease, events(*"abc"))
     with pytest.raises(ValueError, match="no snapshot covers"):
         await world.engine.trim(lease, 1)
-    with pytest.raises(ValueError, match="not 4"):
-        await world.engine.put_snapshot(lease, 4, b"")
-    await world.engine.put_snapshot(lease, 2, b"x")
-    await world.engine.put_snapshot(lease, 2, b"y")
-    with pytest.raises(ValueError, match="not 1"):
-        await world.engine.put_snapshot(lease, 1, b"")
+    for seq in (0, 4):
+        with pytest.raises(ValueError, match=f"event 1 to 3, not {seq}"):
+            await world.engine.extend_snapshot(lease, seq, b"", 10)
+    await world.engine.extend_snapshot(lease, 2, b"x", 10)
+    for seq in (1, 2):
+        with pytest.raises(ValueError, match=f"event 3 to 3, not {seq}"):
+            await world.engine.extend_snapshot(lease, seq, b"", 10)
     with pytest.raises(ValueError, match="no snapshot covers event 3"):
         await world.engine.trim(lease, 3)
     with pytest.raises(ValueError, match="the limit is"):
-        await world.engine.put_snapshot(lease, 2, bytes(SNAPSHOT_BYTES_MAX + 1))
-    assert await world.engine.snapshot("s") == Snapshot(2, b"y")
+        await world.engine.extend_snapshot(lease, 3, bytes(SNAPSHOT_PART_BYTES_MAX + 1), 10)
+    assert await world.engine.snapshot_after("s", 1) == SnapshotPart(1, 2, b"x")
+
+
+async def test_a_snapshot_is_read_part_by_part_and_has_a_bound(world: World) -> None:
+    """Ours: the oldest parts go, the newest one stays; a session of any length fits in memory."""
+    lease = await world.owned()
+    await world.engine.append(lease, events(*"abcdefg"))
+    for seq, size in ((2, 4), (3, 3), (4, 3), (6, 4)):
+        await world.engine.extend_snapshot(lease, seq, bytes(size), 10)
+    parts = [await world.engine.snapshot_after("s", seq) for seq in range(7)]
+    oldest, middle, newest = (
+        SnapshotPart(first, seq, bytes(size))
+        for first, seq, size in ((3, 3, 3), (4, 4, 3), (5, 6, 4))
+    )
+    assert parts == [oldest, oldest, oldest, middle, newest, newest, None]
+    await world.engine.extend_snapshot(lease, 7, bytes(11), 10)
+    assert await world.engine.snapshot_after("s", 0) == SnapshotPart(7, 7, bytes(11))
+    with pytest.raises(ValueError, match="negative"):
+        await world.engine.snapshot_after("s", -1)
 
 
 async def test_an_old_owner_cannot_change_anything(world: World) -> None:
@@ -210,7 +229,7 @@ async def test_an_old_owner_cannot_change_anything(world: World) -> None:
     assert new.last == 1
     for change in (
         world.engine.append(old, events("late")),
-        world.engine.put_snapshot(old, 1, b"late"),
+        world.engine.extend_snapshot(old, 1, b"late", 10),
         world.engine.trim(old, 0),
     ):
         with pytest.raises(Fenced, match=f"under epoch {old.epoch}; its epoch is {new.epoch}"):
@@ -292,7 +311,7 @@ async def test_a_wait_ends_with_the_next_event(world: World) -> None:
             tasks.start_soon(reader, 1)
         await anyio.wait_all_tasks_blocked()
         await world.engine.append(other, events("elsewhere"))
-        await world.engine.put_snapshot(lease, 1, b"")
+        await world.engine.extend_snapshot(lease, 1, b"", 10)
         await anyio.wait_all_tasks_blocked()
         assert woken == []
         await world.engine.append(lease, events("b", "c"))

@@ -25,7 +25,7 @@ from accord.gateway.engine.engine_errors import (
     OwnedElsewhere,
     SessionExists,
 )
-from accord.gateway.engine.interface import Lease, NewEvent, Node, SessionRecord, Snapshot
+from accord.gateway.engine.interface import Lease, NewEvent, Node, SessionRecord, SnapshotPart
 from accord.gateway.engine.limits import EVENT_OVERHEAD_BYTES
 from tests.gateway.engine.worlds import (
     LEASE_SECONDS,
@@ -39,6 +39,7 @@ from tests.gateway.engine.worlds import (
 
 SESSIONS = st.sampled_from(("s", "t"))
 NODES = st.sampled_from(("a", "b"))
+SNAPSHOT_BYTES_MAX = 10
 SIZES = st.lists(st.sampled_from((0, 1, 30_000)), min_size=1, max_size=4)
 
 
@@ -52,7 +53,11 @@ class Known:
     epoch: int = 0
     frames: list[tuple[int, bytes]] = field(default_factory=list)
     first: int = 1
-    snapshot: Snapshot | None = None
+    snapshot: list[SnapshotPart] = field(default_factory=list)
+
+    @property
+    def snapshot_seq(self) -> int | None:
+        return self.snapshot[-1].seq if self.snapshot else None
 
     @property
     def last(self) -> int:
@@ -234,20 +239,27 @@ class Model(RuleBasedStateMachine):
         known.frames += [(lease.epoch, frame) for frame in frames]
 
     @precondition(lambda self: self._leases)
-    @rule(data=st.data(), trims=st.booleans())
-    def put_snapshot(self, data: st.DataObject, trims: bool) -> None:
+    @rule(data=st.data(), trims=st.booleans(), size=st.integers(0, SNAPSHOT_BYTES_MAX + 1))
+    def extend_snapshot(self, data: st.DataObject, trims: bool, size: int) -> None:
         lease = data.draw(st.sampled_from(self._leases[-3:]))
         fencing = self._fencing(lease)
         known = self._sessions.get(lease.session)
-        oldest = 0 if known is None else known.snapshot.seq if known.snapshot else known.first - 1
-        seq = data.draw(st.integers(oldest, oldest if known is None else known.last))
+        first = 1 if known is None else (known.snapshot_seq or 0) + 1
         if fencing is not None:
-            self._refused(fencing, "put_snapshot", lease, seq, b"")
-            self._refused(fencing, "trim", lease, seq)
+            self._refused(fencing, "extend_snapshot", lease, first, b"", SNAPSHOT_BYTES_MAX)
+            self._refused(fencing, "trim", lease, first)
             return
         assert known is not None
-        known.snapshot = Snapshot(seq, b"%d" % seq)
-        assert self._do("put_snapshot", lease, seq, known.snapshot.data) is None
+        if first > known.last:
+            return
+        seq = data.draw(st.integers(first, known.last))
+        part = SnapshotPart(first, seq, bytes(size))
+        assert self._do("extend_snapshot", lease, seq, part.data, SNAPSHOT_BYTES_MAX) is None
+        known.snapshot.append(part)
+        while sum(len(one.data) for one in known.snapshot) > SNAPSHOT_BYTES_MAX:
+            if len(known.snapshot) == 1:
+                break
+            known.snapshot.pop(0)
         if trims:
             assert self._do("trim", lease, seq) is None
             known.first = max(known.first, seq + 1)
@@ -282,10 +294,12 @@ class Model(RuleBasedStateMachine):
             if known is None:
                 self._refused(NoSession, "log_state", session)
                 continue
-            covered = None if known.snapshot is None else known.snapshot.seq
-            state = (known.first, known.last, known.size_bytes, covered)
+            state = (known.first, known.last, known.size_bytes, known.snapshot_seq)
             assert self._do("log_state", session) == state
-            assert self._do("snapshot", session) == known.snapshot
+            parts: list[SnapshotPart] = []
+            while part := self._do("snapshot_after", session, parts[-1].seq if parts else 0):
+                parts.append(part)
+            assert parts == known.snapshot
 
     @invariant()
     def owners_are_known(self) -> None:

@@ -161,12 +161,12 @@ async def test_a_deleted_session_takes_everything_with_it(world: World) -> None:
     """Ours: the next session with this id begins with nothing."""
     lease = await world.owned()
     await world.engine.append(lease, events("secret") * 10)
-    await world.engine.put_snapshot(lease, 10, b"secret")
+    await world.engine.extend_snapshot(lease, 10, b"secret", 10)
     await world.engine.delete("s")
     with pytest.raises(NoSession):
         await world.engine.append(lease, events("late"))
     await world.engine.create(record(principal="bob"))
     assert await world.engine.log_state("s") == (1, 0, 0, None)
-    assert await world.engine.snapshot("s") is None
+    assert await world.engine.snapshot_after("s", 0) is None
     assert await world.engine.owner("s") is None
     assert await pages(world, principal="ann") == [[]]

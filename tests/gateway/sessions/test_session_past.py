@@ -13,7 +13,7 @@ from accord.gateway.engine.engine_errors import Gap
 from accord.gateway.engine.memory import MemoryDisk
 from accord.gateway.sessions import session_past
 from accord.gateway.sessions.log_events import UPDATE, Event
-from accord.gateway.sessions.session_past import CUT, SessionSnapshot
+from accord.gateway.sessions.session_past import CUT, PastEvents
 from tests.gateway.scripted_agent import Scripted, scripted
 
 pytestmark = pytest.mark.anyio
@@ -45,6 +45,7 @@ async def test_somebody_who_comes_late_sees_the_same_in_fewer_messages(
     # Otherwise all of it would still be in memory.
     monkeypatch.setattr("accord.gateway.sessions.session_writer.TAIL_BYTES_MAX", 5_000)
     monkeypatch.setattr(session_past, "LOG_BYTES", 50_000)
+    monkeypatch.setattr(session_past, "PART_LOG_BYTES", 20_000)
     disk = MemoryDisk() if kind == "memory" else tmp_path / "gateway.db"
     async with scripted(disk=disk) as one:
         ann = await one.person("ann")
@@ -55,18 +56,16 @@ async def test_somebody_who_comes_late_sees_the_same_in_fewer_messages(
         while len(ann.texts()) < 200:
             await ann.next()
         # As long as somebody is behind, what they have not read may wait.
-        await talk(one, session_id, 1)
+        await talk(one, session_id, 10)
         one.agent_wire.answer(asked["id"], {"stopReason": "end_turn"})
         await ann.synced()
-        while len(ann.texts()) < 201:
+        while len(ann.texts()) < 210:
             await ann.next()
         session = one.gateway.sessions.live[session_id]
         assert session.past.seq > 100
         found = await replayed(one, session_id)
         assert "".join(found) == "go" + "".join(ann.texts())
         assert len(found) < 100
-        snapshot = await session.snapshot()
-        assert snapshot.seq == session.last_seq
     async with scripted(disk=disk) as one:
         again = await replayed(one, session_id)
         assert "".join(again) == "".join(found)
@@ -75,6 +74,7 @@ async def test_somebody_who_comes_late_sees_the_same_in_fewer_messages(
 async def test_a_log_never_grows_beyond_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too old goes, and a remark says so."""
     monkeypatch.setattr(session_past, "LOG_BYTES", 20_000)
+    monkeypatch.setattr(session_past, "PART_LOG_BYTES", 10_000)
     monkeypatch.setattr(session_past, "PAST_BYTES_MAX", 60_000)
     monkeypatch.setattr("accord.gateway.sessions.compaction.JOINED_BYTES_MAX", 5_000)
     disk = MemoryDisk()
@@ -101,21 +101,25 @@ async def test_a_snapshot_that_cannot_be_stored_loses_nothing(
         session_id = await ann.new()
         session = one.gateway.sessions.live[session_id]
 
-        async def full(seq: int, data: bytes) -> None:
-            del seq, data
+        async def full(seq: int, data: bytes, bytes_max: int) -> None:
+            del seq, data, bytes_max
             raise StoreError("store_full", "the disk is full")
 
-        session.log.keep = full  # type: ignore[method-assign]
+        session.log.extend_snapshot = full  # type: ignore[method-assign]
         await talk(one, session_id, 100)
         assert session.past.seq == 0
         assert len(await replayed(one, session_id)) == 100
 
 
 def test_a_reader_between_joined_events_gets_an_error_and_no_hole() -> None:
-    snapshot = SessionSnapshot(9, (Event(4, UPDATE, b"{}"), Event(9, UPDATE, b"{}")))
-    assert [event.seq for event in snapshot.after("s", 0, 10)] == [4, 9]
-    assert [event.seq for event in snapshot.after("s", 0, 1)] == [4]
-    assert [event.seq for event in snapshot.after("s", 4, 10)] == [9]
-    for seq in (2, 6):
+    part = PastEvents(2, 9, (Event(4, UPDATE, b"{}"), Event(9, UPDATE, b"{}")))
+    assert [event.seq for event in part.after("s", 2, 10)] == [4, 9]
+    assert [event.seq for event in part.after("s", 2, 1)] == [4]
+    assert [event.seq for event in part.after("s", 4, 10)] == [9]
+    # From the beginning, though that was dropped.
+    remark, *rest = part.after("s", 0, 2)
+    assert (remark.seq, CUT in remark.body.decode()) == (2, True)
+    assert [event.seq for event in rest] == [4]
+    for seq in (1, 3, 6):
         with pytest.raises(Gap):
-            snapshot.after("s", seq, 10)
+            part.after("s", seq, 10)

@@ -22,7 +22,7 @@ from tests.transport.server.raw_http import INITIALIZE
 from tests.transport.server.raw_http2 import RawHttp2Client
 from tests.transport.server.served_agent import serving
 
-LIMITS = RemoteLimits(keep_alive_seconds=2, silence_seconds=6, grace_seconds=1)
+LIMITS = RemoteLimits(keep_alive_seconds=0.5, silence_seconds=2, grace_seconds=0.5)
 
 
 def link(state: str) -> None:

@@ -72,6 +72,7 @@ class Http2Exchange:
         self._h2.initiate_connection()
         self._answer: Response | None = None
         self._parts: list[bytes] = []
+        self._held = b""
         self._is_over = False
 
     async def send(self, headers: list[tuple[str, Any]], body: bytes) -> None:
@@ -104,6 +105,21 @@ class Http2Exchange:
             await self._read()
         lines = b"".join(self._parts).split(b"\n")
         return [json.loads(line[5:]) for line in lines if line.startswith(b"data:")]
+
+    async def next_message(self) -> Json | None:
+        """The next message of a stream of events; None at its end."""
+        while True:
+            while b"\n\n" not in self._held:
+                if self._is_over:
+                    return None
+                self._parts.clear()
+                await self._read()
+                self._held += b"".join(self._parts)
+            event, _, self._held = self._held.partition(b"\n\n")
+            for line in event.split(b"\n"):
+                if line.startswith(b"data:"):
+                    message: Json = json.loads(line[5:])
+                    return message
 
     async def _read(self) -> None:
         self._writer.write(self._h2.data_to_send())

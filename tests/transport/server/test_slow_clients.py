@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from asyncio import FIRST_COMPLETED
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +14,18 @@ from websockets.frames import Frame, Opcode
 
 from accord import RemoteLimits, RemoteServer
 from accord.transport.server.websocket import native_socket
+from accord.transport.transport import BACKLOG_BYTES_MAX
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.certificates import make_certificate
-from tests.transport.server.raw_http import INITIALIZE, RawClient, closed
+from tests.transport.server.raw_http import (
+    INITIALIZE,
+    NEW_SESSION,
+    RawClient,
+    Response,
+    closed,
+    prompt,
+)
+from tests.transport.server.raw_http2 import RawHttp2Client
 from tests.transport.server.served_agent import Served, echo_agent, serving
 
 pytestmark = pytest.mark.anyio
@@ -154,7 +164,8 @@ SLOW_FRAMES = {
 @pytest.mark.parametrize("data", SLOW_FRAMES.values(), ids=SLOW_FRAMES)
 async def test_a_websocket_message_that_is_never_finished_is_ended(data: bytes) -> None:
     """Ours: a byte now and then is a sign of life, but not a message."""
-    limits = RemoteLimits(body_seconds=0.01)
+    # The client's half of the closing handshake would be inside of its message.
+    limits = RemoteLimits(body_seconds=0.01, close_seconds=0.01)
     async with serving(limits=limits) as served, asyncio.timeout(HANG_SECONDS):
         url = f"ws://127.0.0.1:{served.port}/acp"
         async with connect(url, compression=None) as socket:
@@ -262,6 +273,40 @@ async def test_a_client_that_ends_its_tls_connection_is_not_reported(
         while server._incoming:
             await asyncio.sleep(0)
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize("make_client", [RawClient, RawHttp2Client])
+async def test_a_flood_of_requests_without_a_reader_has_a_bound_and_ends(
+    make_client: type[RawClient],
+) -> None:
+    """Ours: a message waits while its client reads nothing; too many are told to come again."""
+    waiting_max, size = 10, 100 * 1024
+    limits = RemoteLimits(backlog_bytes=waiting_max * (size + 10_000))
+    async with serving(limits=limits) as served, asyncio.timeout(HANG_SECONDS):
+        client = make_client(served.port)
+        await client.initialize()
+        async with client.stream() as own:
+            await client.post(NEW_SESSION)
+            session_id = (await own.until(1))[-1]["result"]["sessionId"]
+            header = {"acp-session-id": session_id}
+            # Nobody reads the stream of the session.
+            await client.post(prompt(session_id, "flood 100000"), header)
+            (transport,) = served.application.connections._open.values()
+            while transport.backlog < BACKLOG_BYTES_MAX:
+                await asyncio.sleep(0)
+            posts = {
+                asyncio.create_task(client.post(prompt(session_id, "x" * size, number), header))
+                for number in range(10, 50)
+            }
+            refused: set[asyncio.Task[Response]] = set()
+            while len(posts) > waiting_max:
+                done, posts = await asyncio.wait(posts, return_when=FIRST_COMPLETED)
+                refused |= done
+            assert {one.result().status for one in refused} == {429}
+            assert {one.result().headers["retry-after"] for one in refused} == {"1"}
+            # The others wait until the client reads, or its connection is over.
+            await client.request("DELETE")
+            assert {one.status for one in await asyncio.gather(*posts)} == {404}
 
 
 async def test_bodies_that_come_at_once_have_a_bound_together() -> None:

@@ -115,6 +115,8 @@ class ClientConnection:
                 await self._leave()
 
     async def _leave(self) -> None:
+        # First: an answer that is given below may belong behind what the client was never sent.
+        await self._hop.transport.aclose()
         following, self._following = self._following, {}
         for session, attachment in following.values():
             session.detach(attachment)
@@ -123,7 +125,6 @@ class ClientConnection:
             process.client = None
             if not process.sessions:
                 await process.aclose()
-        await self._hop.transport.aclose()
 
     # ---- the follower of sessions
 

@@ -13,8 +13,9 @@ What always holds
     * A reader gets every event after the one it names, or an error; never a silent hole.
     * A message is delivered to one owner at most once.
 
-A session can be read as its snapshot and all events after it.  Sequence numbers belong to the log:
-what else an engine keeps there, such as the records of a take-over, is not counted.
+A session can be read as the parts of its snapshot and all events after them.  Sequence numbers
+belong to the log: what else an engine keeps there, such as the records of a take-over, is not
+counted.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ class LogState(NamedTuple):
     """What a log has: its oldest and newest event, its size, and the event of its snapshot.
 
     `size_bytes` counts a fixed amount for each event as well, so that it bounds their number.
+    `snapshot_seq` is the end of the newest part of the snapshot.
     """
 
     first: int
@@ -84,9 +86,10 @@ class LogState(NamedTuple):
     snapshot_seq: int | None
 
 
-class Snapshot(NamedTuple):
-    """The state of a session after the event `seq`, in the form of the program that stored it."""
+class SnapshotPart(NamedTuple):
+    """What the events `first` to `seq` add up to, in the form of the program that stored it."""
 
+    first: int
     seq: int
     data: bytes
 
@@ -203,18 +206,19 @@ class SessionLog(Protocol):
         """Return the extent of the log."""
         ...
 
-    async def put_snapshot(self, lease: Lease, seq: int, data: bytes) -> None:
-        """Store the state of the session after the event `seq`, in place of an older snapshot.
+    async def extend_snapshot(self, lease: Lease, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add what the events behind the snapshot, up to `seq`, add up to.
+
+        The oldest parts are dropped until the rest has `bytes_max` at most; the new one stays.
 
         Raises:
             Fenced: as for `append`.
-            ValueError: too large, for an event that does not exist, or older than the snapshot that
-                there is.
+            ValueError: too large, or for an event that does not exist or is in the snapshot.
         """
         ...
 
-    async def snapshot(self, session: str) -> Snapshot | None:
-        """Return the newest snapshot."""
+    async def snapshot_after(self, session: str, seq: int) -> SnapshotPart | None:
+        """Return the first part of the snapshot that ends behind `seq`."""
         ...
 
     async def trim(self, lease: Lease, seq: int) -> None:

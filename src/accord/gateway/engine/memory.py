@@ -40,7 +40,7 @@ from accord.gateway.engine.interface import (
     Owner,
     RecordPage,
     SessionRecord,
-    Snapshot,
+    SnapshotPart,
 )
 from accord.gateway.engine.limits import (
     EVENT_OVERHEAD_BYTES,
@@ -48,7 +48,7 @@ from accord.gateway.engine.limits import (
     PAGE_BYTES_MAX,
     PAGE_EVENTS_MAX,
     PAGE_SESSIONS_MAX,
-    SNAPSHOT_BYTES_MAX,
+    SNAPSHOT_PART_BYTES_MAX,
     check_bytes,
     check_page,
     check_record,
@@ -73,7 +73,11 @@ class _Session:
     first: int = 1
     events: list[Event] = field(default_factory=list)
     size_bytes: int = 0
-    snapshot: Snapshot | None = None
+    snapshot: list[SnapshotPart] = field(default_factory=list)
+
+    @property
+    def snapshot_seq(self) -> int | None:
+        return self.snapshot[-1].seq if self.snapshot else None
 
     @property
     def last(self) -> int:
@@ -182,29 +186,31 @@ class MemoryEngine:
         """Return the extent of a log."""
         await self._pause()
         log = self._session(session)
-        covered = None if log.snapshot is None else log.snapshot.seq
-        return LogState(log.first, log.last, log.size_bytes, covered)
+        return LogState(log.first, log.last, log.size_bytes, log.snapshot_seq)
 
-    async def put_snapshot(self, lease: Lease, seq: int, data: bytes) -> None:
-        """Store a snapshot in place of the older one."""
-        check_bytes("a snapshot", data, SNAPSHOT_BYTES_MAX)
+    async def extend_snapshot(self, lease: Lease, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add a part to the snapshot."""
+        check_bytes("a part of a snapshot", data, SNAPSHOT_PART_BYTES_MAX)
         await self._pause()
         log = self._owned(lease)
-        oldest = log.first - 1 if log.snapshot is None else log.snapshot.seq
-        if not oldest <= seq <= log.last:
-            raise ValueError(f"a snapshot covers event {oldest} to {log.last}, not {seq}")
-        log.snapshot = Snapshot(seq, data)
+        first = (log.snapshot_seq or 0) + 1
+        if not first <= seq <= log.last:
+            raise ValueError(f"a snapshot goes on with event {first} to {log.last}, not {seq}")
+        log.snapshot.append(SnapshotPart(first, seq, data))
+        while len(log.snapshot) > 1 and sum(len(one.data) for one in log.snapshot) > bytes_max:
+            del log.snapshot[0]
 
-    async def snapshot(self, session: str) -> Snapshot | None:
-        """Return the newest snapshot."""
+    async def snapshot_after(self, session: str, seq: int) -> SnapshotPart | None:
+        """Return the first part that ends behind an event."""
+        check_seq(seq)
         await self._pause()
-        return self._session(session).snapshot
+        return next((one for one in self._session(session).snapshot if one.seq > seq), None)
 
     async def trim(self, lease: Lease, seq: int) -> None:
         """Remove the events up to `seq`."""
         await self._pause()
         log = self._owned(lease)
-        if log.snapshot is None or log.snapshot.seq < seq:
+        if log.snapshot_seq is None or log.snapshot_seq < seq:
             raise ValueError(f"no snapshot covers event {seq}")
         count = max(0, seq + 1 - log.first)
         gone, log.events = log.events[:count], log.events[count:]

@@ -26,7 +26,7 @@ from accord.gateway.sessions.requests.client_requests import ClientRequests, fai
 from accord.gateway.sessions.requests.primary_requests import PrimaryRequests, services_in
 from accord.gateway.sessions.requests.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.session_facts import SessionFacts
-from accord.gateway.sessions.session_past import PastLog, SessionPast, SessionSnapshot
+from accord.gateway.sessions.session_past import PastLog, SessionPast
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.turns import Turns
@@ -145,7 +145,10 @@ class HostedSession:
         return self._numbered
 
     async def read_after(self, seq: int, limit: int) -> Sequence[Event]:
-        """Return events behind a number, from the snapshot where the log no longer has them."""
+        """Return events behind a number, from the snapshot where the log no longer has them.
+
+        From 0 on it is the whole session: what every protocol can be served from.
+        """
         if seq >= self.past.seq or self._writer.has_in_memory(seq):
             try:
                 return await self._writer.read_after(seq, limit)
@@ -153,11 +156,6 @@ class HostedSession:
                 if seq >= self.past.seq:
                     raise
         return await self.past.read_after(seq, limit)
-
-    async def snapshot(self) -> SessionSnapshot:
-        """Return what the session adds up to now; `read_after` goes on behind it."""
-        await self.flush()
-        return await self.past.snapshot(self.last_seq)
 
     async def flush(self) -> None:
         """Wait until everything is in the log."""

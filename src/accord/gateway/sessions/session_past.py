@@ -1,25 +1,25 @@
 """A session as a snapshot and what came after it, so that its log does not grow without end.
 
-When the log has grown enough, its events are compacted, stored as a snapshot, and removed from the
-log.  A reader from the beginning gets the events of the snapshot and then those of the log; so does
-whoever serves the session by another protocol.
+When the log has grown enough, its events are compacted, stored as parts of a snapshot, and
+removed from the log.  A reader from the beginning gets the events of the snapshot and then those of
+the log; so does whoever serves the session by another protocol.
 
 What always holds
     * An event is in the log or in the snapshot, and a reader gets each of them once, in order.
     * A reader that stands between two events that were joined gets an error, never a hole.
+    * One part at a time is in memory, however long the session is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from anyio.abc import TaskGroup
 
 from accord.errors import StoreError
 from accord.gateway.engine.engine_errors import EngineError, Gap
-from accord.gateway.engine.interface import Snapshot
+from accord.gateway.engine.interface import SnapshotPart
 from accord.gateway.sessions.compaction import Compactor
 from accord.gateway.sessions.log_events import MARK, REMARK, Event, body_of
 from accord.machine.redacted_logs import logger
@@ -31,8 +31,10 @@ LOG_BYTES: Final = 8 * 1024 * 1024
 """How far a log grows before it is compacted."""
 LOG_BYTES_MAX: Final = 64 * 1024 * 1024
 """How far it grows while somebody reads slowly; then the reader has to begin again."""
+PART_LOG_BYTES: Final = 2 * 1024 * 1024
+"""How much of a log becomes one part: it is in memory several times while it is compacted."""
 PAST_BYTES_MAX: Final = 32 * 1024 * 1024
-"""What a snapshot holds; beyond it the oldest half is dropped, and a remark says so."""
+"""What a snapshot holds; beyond it the oldest parts are dropped, and a remark says so."""
 EVENTS_PER_READ: Final = 500
 
 CUT: Final = "The beginning of this conversation is no longer kept."
@@ -45,12 +47,12 @@ class PastLog(Protocol):
         """Return the next events behind a number."""
         ...
 
-    async def snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot."""
+    async def snapshot_after(self, seq: int) -> SnapshotPart | None:
+        """Return the part of the snapshot that comes behind an event."""
         ...
 
-    async def keep(self, seq: int, data: bytes) -> None:
-        """Store a snapshot of the events up to a number."""
+    async def extend_snapshot(self, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add what the next events, up to a number, add up to."""
         ...
 
     async def trim(self, seq: int) -> None:
@@ -58,10 +60,10 @@ class PastLog(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class SessionSnapshot:
-    """What a session adds up to after the event `seq`, as the events that show it."""
+class PastEvents(NamedTuple):
+    """The events that one part of a snapshot consists of; it begins behind the event `start`."""
 
+    start: int
     seq: int
     events: tuple[Event, ...]
 
@@ -71,8 +73,12 @@ class SessionSnapshot:
         Raises:
             Gap: the number is that of an event which was joined to others.
         """
-        if seq == 0:
+        if seq == self.start:
             return self.events[:limit]
+        if seq == 0:
+            # What came before this part was dropped.
+            remark = Event(self.start, REMARK, body_of(text=CUT))
+            return (remark, *self.events[: limit - 1])
         for at, event in enumerate(self.events):
             if event.seq == seq:
                 return self.events[at + 1 : at + 1 + limit]
@@ -93,15 +99,18 @@ class SessionPast:
         self._log = log
         self._tasks = tasks
         self._grown = grown
+        # Once it has grown so far, it is worth looking again what all readers have.
+        self._grown_next = 0
         self._is_compacting = False
         # Kept while somebody reads it.
-        self._kept: SessionSnapshot | None = None
+        self._kept: PastEvents | None = None
 
     def grew(self, size: int, last_seq: int, read_seq: Callable[[], int]) -> None:
         """Take notice of new events in the log; `read_seq` is what all readers have by now."""
         self._grown += size
-        if self._grown <= LOG_BYTES or self._is_compacting:
+        if self._grown <= max(LOG_BYTES, self._grown_next) or self._is_compacting:
             return
+        self._grown_next = self._grown + LOG_BYTES // 8
         until = last_seq if self._grown > LOG_BYTES_MAX else read_seq()
         if until > self.seq:
             self._is_compacting = True
@@ -111,80 +120,55 @@ class SessionPast:
         """Return events behind a number that the snapshot has.
 
         Raises:
-            Gap: see `SessionSnapshot.after`.
+            Gap: see `PastEvents.after`.
         """
-        if self._kept is None or self._kept.seq != self.seq:
-            self._kept = await self._stored()
-        found = self._kept.after(self._session, seq, limit)
-        if not found or found[-1] is self._kept.events[-1]:
+        kept = self._kept
+        if kept is None or not (kept.start <= seq < kept.seq):
+            stored = await self._log.snapshot_after(seq)
+            if stored is None:
+                raise Gap(self._session, seq, self.seq + 1, self.seq)
+            kept = self._kept = _read(stored)
+        found = kept.after(self._session, seq, limit)
+        if found[-1] is kept.events[-1]:
             # The next reader loads it again: it may be large.
             self._kept = None
         return found
 
-    async def snapshot(self, last_seq: int) -> SessionSnapshot:
-        """Return what the events up to a number add up to."""
-        made, _ = await self._made(last_seq)
-        return made
-
-    async def _made(self, last_seq: int) -> tuple[SessionSnapshot, int]:
-        """Return a snapshot, and how many bytes of the log it stands for."""
-        stored = await self._stored()
-        size = 0
-        compactor = Compactor()
-        events = [*stored.events]
-        seq = stored.seq
-        while seq < last_seq:
-            page = [
-                one
-                for one in await self._log.read_after(seq, EVENTS_PER_READ)
-                if one.seq <= last_seq
-            ]
-            if not page:
-                break
-            seq = page[-1].seq
-            size += sum(len(one.body) for one in page)
-            events += compactor.take(page)
-        events += compactor.rest()
-        if not events or events[-1].seq < last_seq:
-            events.append(Event(last_seq, MARK, b"{}"))
-        return SessionSnapshot(last_seq, tuple(events)), size
-
-    async def _stored(self) -> SessionSnapshot:
-        stored = await self._log.snapshot()
-        return SessionSnapshot(0, ()) if stored is None else _read(stored)
-
-    async def _compact(self, last_seq: int) -> None:
+    async def _compact(self, until: int) -> None:
         try:
-            made, size = await self._made(last_seq)
-            await self._log.keep(last_seq, _written(_cut(made)))
-            # Before the events are gone: a reader goes to the snapshot then.
-            self.seq = last_seq
-            await self._log.trim(last_seq)
-            self._grown = max(self._grown - size, 0)
+            while self.seq < until:
+                await self._compact_some(until)
         except (EngineError, StoreError, ValueError) as error:
             _log.error("the log of session %s was not compacted: %s", self._session, error)
         finally:
             self._is_compacting = False
+            self._grown_next = self._grown + LOG_BYTES // 8
+
+    async def _compact_some(self, until: int) -> None:
+        """Move the next events from the log to the snapshot."""
+        compactor = Compactor()
+        events: list[Event] = []
+        seq, size = self.seq, 0
+        while seq < until and size < PART_LOG_BYTES:
+            page = await self._log.read_after(seq, min(EVENTS_PER_READ, until - seq))
+            seq = page[-1].seq
+            size += sum(len(one.body) for one in page)
+            events += compactor.take(page)
+        events += compactor.rest()
+        if not events or events[-1].seq < seq:
+            events.append(Event(seq, MARK, b"{}"))
+        await self._log.extend_snapshot(seq, _written(events), PAST_BYTES_MAX)
+        # Before the events are gone: a reader goes to the snapshot then.
+        self.seq = seq
+        await self._log.trim(seq)
+        self._grown = max(self._grown - size, 0)
 
 
-def _cut(snapshot: SessionSnapshot) -> SessionSnapshot:
-    """Drop the oldest events of a snapshot that is too large."""
-    size = sum(len(event.body) for event in snapshot.events)
-    if size <= PAST_BYTES_MAX:
-        return snapshot
-    at = 0
-    while size > PAST_BYTES_MAX // 2 and at < len(snapshot.events) - 1:
-        size -= len(snapshot.events[at].body)
-        at += 1
-    remark = Event(snapshot.events[at - 1].seq, REMARK, body_of(text=CUT))
-    return SessionSnapshot(snapshot.seq, (remark, *snapshot.events[at:]))
+def _written(events: Sequence[Event]) -> bytes:
+    return encode([[one.seq, one.kind, one.body.decode()] for one in events])
 
 
-def _written(snapshot: SessionSnapshot) -> bytes:
-    return encode([[one.seq, one.kind, one.body.decode()] for one in snapshot.events])
-
-
-def _read(stored: Snapshot) -> SessionSnapshot:
+def _read(stored: SnapshotPart) -> PastEvents:
     rows: list[Any] = to_python(stored.data)
     events = tuple(Event(seq, kind, body.encode()) for seq, kind, body in rows)
-    return SessionSnapshot(stored.seq, events)
+    return PastEvents(stored.first - 1, stored.seq, events)

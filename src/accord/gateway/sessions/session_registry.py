@@ -24,7 +24,7 @@ from accord.gateway.engine.interface import (
     NewEvent,
     Node,
     SessionRecord,
-    Snapshot,
+    SnapshotPart,
 )
 from accord.gateway.sessions.hosted_session import Host, HostedSession
 from accord.gateway.sessions.log_events import Event, last_turn
@@ -63,13 +63,13 @@ class EngineLog:
         page = await self._engine.read_after(self.lease.session, seq, limit)
         return [Event(one.seq, one.kind, one.frame) for one in page.events]
 
-    async def snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot."""
-        return await self._engine.snapshot(self.lease.session)
+    async def snapshot_after(self, seq: int) -> SnapshotPart | None:
+        """Return the part of the snapshot that comes behind an event."""
+        return await self._engine.snapshot_after(self.lease.session, seq)
 
-    async def keep(self, seq: int, data: bytes) -> None:
-        """Store a snapshot of the events up to a number."""
-        await self._engine.put_snapshot(self.lease, seq, data)
+    async def extend_snapshot(self, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add what the next events, up to a number, add up to."""
+        await self._engine.extend_snapshot(self.lease, seq, data, bytes_max)
 
     async def trim(self, seq: int) -> None:
         """Remove the events up to a number."""

@@ -139,6 +139,12 @@ SECOND_INITIALIZE = text_answer(400, "initialize is not allowed on an existing c
 NO_INITIALIZE_ID = text_answer(400, "initialize needs an id")
 BAD_NUMBER = text_answer(400, "Accord-Message must be a number from 1 on")
 TOO_EARLY = text_answer(503, "Too many messages wait for an earlier one", ("retry-after", "1"))
+TOO_MANY_WAIT = text_answer(
+    429,
+    "Too many messages wait for the client to read its streams, or for the agent (backlog_bytes);"
+    " read the streams, and send this one again later",
+    ("retry-after", "1"),
+)
 NO_ROOM = text_answer(503, "Too many connections", ("retry-after", "5"))
 NOT_JSON_TYPE = text_answer(415, "The content type must be application/json")
 NOT_EVENTS = text_answer(406, "The client must accept text/event-stream")
@@ -172,6 +178,7 @@ __all__ = [
     "SECOND_INITIALIZE",
     "TAKEN",
     "TOO_EARLY",
+    "TOO_MANY_WAIT",
     "UNKNOWN_CONNECTION",
     "WRONG_METHOD",
     "Fault",

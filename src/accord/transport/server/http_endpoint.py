@@ -42,6 +42,7 @@ from accord.transport.server.answers import (
     SECOND_INITIALIZE,
     TAKEN,
     TOO_EARLY,
+    TOO_MANY_WAIT,
     UNKNOWN_CONNECTION,
     Fault,
     Header,
@@ -127,7 +128,8 @@ class Endpoint:
         if not transport.resumes or _MESSAGE not in request.headers:
             if problem is not None:
                 return text_answer(400, problem)
-            await transport.accept(message)
+            if not await transport.accept(message):
+                return TOO_MANY_WAIT
         else:
             number = read_count(request.headers[_MESSAGE])
             if not number:

@@ -7,12 +7,15 @@ What always holds
     * Whatever else names a session goes to the session's stream.  A client that attaches a session
       without the header has no such stream yet, and gets its history on the connection's.
     * Numbered POSTs are handled once each, and in order.
+    * POSTs that wait, for the client to read its streams or for the agent, hold `backlog_bytes`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from accord.errors import ConnectionLost
@@ -25,6 +28,9 @@ from accord.transport.server.server_transport import ServerTransport
 
 # So many open requests of either side are remembered with their stream; fewer may be open.
 _OPEN_MAX = 4096
+
+# Counted for each message that waits besides its bytes, so that small ones have a bound too.
+_WAITING_OVERHEAD_BYTES = 4096
 
 HEADER_METHODS = frozenset(
     {
@@ -86,6 +92,7 @@ class HttpServerTransport(ServerTransport):
         # Updates of the same session follow each other: how they begin, and their stream.
         self._usual: tuple[bytes, OutgoingStream] | None = None
         self._room: asyncio.Event | None = None
+        self._waiting_bytes = 0
         if resumes:
             self._order = MessageOrder(limits)
 
@@ -114,18 +121,42 @@ class HttpServerTransport(ServerTransport):
             return "Mismatched Acp-Session-Id"
         return None
 
-    async def accept(self, message: Message) -> None:
-        """Hand over a message, as soon as the connection reads and its answer has room."""
-        if message.needs_answer:
-            await self.drain()
-        self._hand_over(message)
-        await self._read()
+    async def accept(self, message: Message) -> bool:
+        """Hand over a message, as soon as the connection reads and its answer has room.
+
+        Returns False if too many others wait for that already.
+        """
+        with self._waiting(len(message.frame)) as may_wait:
+            if may_wait:
+                if message.needs_answer:
+                    await self.drain()
+                self._hand_over(message)
+                await self._read()
+            return may_wait
+
+    @contextmanager
+    def _waiting(self, size: int) -> Generator[bool]:
+        """Count a message of this size as one that waits; False if it may not."""
+        size += _WAITING_OVERHEAD_BYTES
+        waiting = self._waiting_bytes
+        if waiting and waiting + size > self.limits.backlog_bytes:
+            yield False
+            return
+        self._waiting_bytes += size
+        try:
+            yield True
+        finally:
+            self._waiting_bytes -= size
 
     async def accept_numbered(self, number: int, message: Message | None, size: int) -> bool:
         """Take a numbered POST, in its turn; one that was refused takes its number too.
 
-        Returns False if there is no room for a message that overtook this many others.
+        Returns False if there is no room for it: it may come again.
         """
+        with self._waiting(size) as may_wait:
+            return may_wait and await self._accept_numbered(number, message, size)
+
+    async def _accept_numbered(self, number: int, message: Message | None, size: int) -> bool:
         assert self._order is not None
         if message is not None and message.needs_answer:
             await self.drain()

@@ -35,7 +35,7 @@ async def write(engine: SqliteEngine, session: str, node: Node, dice: random.Ran
         last = await engine.append(lease, group)
         say(f"{session} {last} {lease.epoch}")
         if dice.random() < 0.1:
-            await engine.put_snapshot(lease, last, b"%d" % last)
+            await engine.extend_snapshot(lease, last, b"%d" % last, 20)
             await engine.trim(lease, last // 2)
 
 

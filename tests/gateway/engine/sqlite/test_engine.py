@@ -14,7 +14,7 @@ import pytest
 
 from accord.errors import StoreError
 from accord.gateway.engine.engine_errors import Fenced, NoSession
-from accord.gateway.engine.interface import Lease, NewEvent, Snapshot
+from accord.gateway.engine.interface import Lease, NewEvent, SnapshotPart
 from accord.gateway.engine.sqlite import SqliteEngine, log_queries
 from accord.gateway.engine.sqlite.gateway_file import place_of
 from accord.store.database_file import open_file
@@ -259,7 +259,7 @@ async def test_a_log_is_trimmed_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
     async with SqliteEngine(tmp_path / "g") as engine:
         lease = await owned(engine)
         await engine.append(lease, events("x") * 20)
-        await engine.put_snapshot(lease, 20, b"")
+        await engine.extend_snapshot(lease, 20, b"", 10)
         before = engine.commits
         await engine.trim(lease, 18)
         assert engine.commits == before + 5
@@ -390,11 +390,12 @@ async def test_a_lost_snapshot_is_told(tmp_path: Path) -> None:
     """Ours."""
     async with SqliteEngine(tmp_path / "g") as engine:
         lease = await owned(engine)
-        await engine.put_snapshot(lease, 0, b"x")
-        assert await engine.snapshot("s") == Snapshot(0, b"x")
+        await engine.append(lease, events("x"))
+        await engine.extend_snapshot(lease, 1, b"x", 10)
+        assert await engine.snapshot_after("s", 0) == SnapshotPart(1, 1, b"x")
         await change(engine, "DELETE FROM snapshots")
         with pytest.raises(StoreError, match="its snapshot is missing"):
-            await engine.snapshot("s")
+            await engine.snapshot_after("s", 0)
 
 
 async def test_a_log_has_as_many_events_as_have_a_place(tmp_path: Path) -> None:

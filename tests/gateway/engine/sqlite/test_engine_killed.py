@@ -73,10 +73,12 @@ async def check(path: Path, acknowledged: dict[str, int], epochs: dict[str, int]
             written = [event.epoch for event in events]
             assert written == sorted(written)
             if state.first > 1:
-                snapshot = await engine.snapshot(session)
-                assert snapshot is not None
-                assert snapshot.seq >= state.first - 1
-                assert snapshot.data == b"%d" % snapshot.seq
+                assert state.snapshot_seq is not None
+                assert state.snapshot_seq >= state.first - 1
+                part = await engine.snapshot_after(session, state.snapshot_seq - 1)
+                assert part is not None
+                assert part.seq == state.snapshot_seq
+                assert part.data == b"%d" % part.seq
                 with pytest.raises(Gap):
                     await engine.read_after(session, 0)
             lease = await engine.own(session, node)

@@ -38,13 +38,13 @@ from accord.gateway.engine.interface import (
     Owner,
     RecordPage,
     SessionRecord,
-    Snapshot,
+    SnapshotPart,
 )
 from accord.gateway.engine.limits import (
     LOG_BYTES_MAX,
     PAGE_EVENTS_MAX,
     PAGE_SESSIONS_MAX,
-    SNAPSHOT_BYTES_MAX,
+    SNAPSHOT_PART_BYTES_MAX,
     check_bytes,
     check_page,
     check_record,
@@ -62,6 +62,10 @@ from accord.machine import clock
 from accord.store.writer_thread import Writer
 
 T = TypeVar("T")
+
+# How far commits of a few events are apart, at least: what comes in between shares the next one.
+GROUP_SECONDS = 0.005
+PATIENT_EVENTS_MAX = 16
 
 # Events and snapshots that wait for the disk; more of them wait in their callers.
 QUEUED_BYTES_MAX = 64 * 1024 * 1024
@@ -83,7 +87,7 @@ class SqliteEngine:
         self.path = Path(path)
         self._now = now
         self._log_bytes_max = log_bytes_max
-        self._writer = Writer(self.path, "FULL", GATEWAY_FILE)
+        self._writer = Writer(self.path, "FULL", GATEWAY_FILE, group_seconds=GROUP_SECONDS)
         self._budget = ByteBudget(queued_bytes_max)
         self._lock: int | None = None
         self._nodes = NodeLeases(lease_clock, lease_seconds, random_incarnation)
@@ -140,6 +144,8 @@ class SqliteEngine:
         work: Callable[[sqlite3.Connection], T | Exception],
         then: Callable[[T], None] | None = None,
         size: int = 0,
+        *,
+        is_patient: bool = False,
     ) -> T:
         """Do some work in a transaction; `then` follows the commit, whoever waits for it."""
 
@@ -151,7 +157,8 @@ class SqliteEngine:
         await self._budget.take(size)
         with self._budget.lent(size):
             self._check_open()
-            return _result(await _shielded(self._writer.submit(work, then=follow)))
+            pending = self._writer.submit(work, then=follow, is_patient=is_patient)
+            return _result(await _shielded(pending))
 
     # ---- the log
 
@@ -167,7 +174,9 @@ class SqliteEngine:
             size=size,
             size_max=self._log_bytes_max,
         )
-        return await self._write(work, partial(self._watch.announce, lease.session), size)
+        announce = partial(self._watch.announce, lease.session)
+        is_patient = len(events) <= PATIENT_EVENTS_MAX
+        return await self._write(work, announce, size, is_patient=is_patient)
 
     async def read_after(self, session: str, seq: int, limit: int = PAGE_EVENTS) -> LogPage:
         """Return the events after `seq`."""
@@ -186,17 +195,23 @@ class SqliteEngine:
         """Return the extent of a log."""
         return await self._read(partial(log_queries.log_state, session=session))
 
-    async def put_snapshot(self, lease: Lease, seq: int, data: bytes) -> None:
-        """Store a snapshot in place of the older one."""
-        check_bytes("a snapshot", data, SNAPSHOT_BYTES_MAX)
+    async def extend_snapshot(self, lease: Lease, seq: int, data: bytes, bytes_max: int) -> None:
+        """Add a part to the snapshot."""
+        check_bytes("a part of a snapshot", data, SNAPSHOT_PART_BYTES_MAX)
         work = partial(
-            log_queries.put_snapshot, session=lease.session, epoch=lease.epoch, seq=seq, data=data
+            log_queries.extend_snapshot,
+            session=lease.session,
+            epoch=lease.epoch,
+            seq=seq,
+            data=data,
+            bytes_max=bytes_max,
         )
         await self._write(work, size=len(data))
 
-    async def snapshot(self, session: str) -> Snapshot | None:
-        """Return the newest snapshot."""
-        return await self._read(partial(log_queries.snapshot, session=session))
+    async def snapshot_after(self, session: str, seq: int) -> SnapshotPart | None:
+        """Return the first part that ends behind an event."""
+        check_seq(seq)
+        return await self._read(partial(log_queries.snapshot_after, session=session, seq=seq))
 
     async def trim(self, lease: Lease, seq: int) -> None:
         """Remove the events up to `seq`, in several transactions."""

@@ -2,7 +2,8 @@
 
 What every append changes is in `sessions`, apart from the records, which may be large.  An event is
 found by one number, made of that of its session and its own: so the events of a session are
-neighbours, and large frames need no second index.
+neighbours, and large frames need no second index.  A part of a snapshot has the place of its last
+event.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ CREATE TABLE access (
     PRIMARY KEY (principal, number)
 ) WITHOUT ROWID;
 CREATE TABLE snapshots (
-    number INTEGER PRIMARY KEY,
+    place INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
     data BLOB NOT NULL
 );
 CREATE TABLE events (
@@ -79,7 +81,7 @@ GATEWAY_FILE = FileFormat(
             *("title", "agent_session", "state", "created_at", "updated_at", "data"),
         ),
         "access": ("principal", "number"),
-        "snapshots": ("number", "data"),
+        "snapshots": ("place", "first", "data"),
         "events": ("place", "epoch", "at", "kind", "frame"),
         "erased": ("number",),
         "counters": ("name", "value"),

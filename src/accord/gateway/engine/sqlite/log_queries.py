@@ -26,7 +26,7 @@ from accord.gateway.engine.interface import (
     LogState,
     NewEvent,
     Node,
-    Snapshot,
+    SnapshotPart,
 )
 from accord.gateway.engine.limits import EVENT_OVERHEAD_BYTES, PAGE_BYTES_MAX, is_text
 from accord.gateway.engine.sqlite.gateway_file import SEQ_MAX, place_of, seq_at
@@ -164,32 +164,49 @@ def log_state(db: sqlite3.Connection, session: str) -> LogState | EngineError:
     return LogState(row.first, row.last, row.size_bytes, row.snapshot_seq)
 
 
-def put_snapshot(
-    db: sqlite3.Connection, session: str, epoch: int, seq: int, data: bytes
+def extend_snapshot(
+    db: sqlite3.Connection, session: str, epoch: int, seq: int, data: bytes, bytes_max: int
 ) -> EngineError | ValueError | None:
-    """Replace the snapshot of a session."""
+    """Add a part to the snapshot of a session, and drop the oldest ones if it is too large."""
     row = _owned(db, session, epoch)
     if isinstance(row, EngineError):
         return row
-    oldest = row.first - 1 if row.snapshot_seq is None else row.snapshot_seq
-    if not oldest <= seq <= row.last:
-        return ValueError(f"a snapshot covers event {oldest} to {row.last}, not {seq}")
+    first = (row.snapshot_seq or 0) + 1
+    if not first <= seq <= row.last:
+        return ValueError(f"a snapshot goes on with event {first} to {row.last}, not {seq}")
     db.execute("UPDATE sessions SET snapshot_seq = ? WHERE number = ?", (seq, row.number))
-    db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", (row.number, data))
+    place = place_of(row.number, seq)
+    db.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (place, first, data))
+    left = bytes_max - len(data)
+    parts = db.execute(
+        "SELECT place, length(data) FROM snapshots WHERE place >= ? AND place < ?"
+        " ORDER BY place DESC",
+        (place_of(row.number, 0), place),
+    ).fetchall()
+    for older, size in parts:
+        left -= size
+        if left < 0:
+            db.execute("DELETE FROM snapshots WHERE place = ?", (older,))
     return None
 
 
-def snapshot(db: sqlite3.Connection, session: str) -> Snapshot | EngineError | None:
-    """Read the snapshot of a session."""
+def snapshot_after(
+    db: sqlite3.Connection, session: str, seq: int
+) -> SnapshotPart | EngineError | None:
+    """Read the first part of a snapshot that ends behind an event."""
     row = find(db, session)
     if row is None:
         return NoSession(session)
-    if row.snapshot_seq is None:
+    if row.snapshot_seq is None or row.snapshot_seq <= seq:
         return None
-    found = db.execute("SELECT data FROM snapshots WHERE number = ?", (row.number,)).fetchone()
-    if found is None or type(found[0]) is not bytes:
+    found = db.execute(
+        "SELECT place, first, data FROM snapshots WHERE place > ? AND place <= ?"
+        " ORDER BY place LIMIT 1",
+        (place_of(row.number, seq), place_of(row.number, row.snapshot_seq)),
+    ).fetchone()
+    if found is None or (type(found[1]), type(found[2])) != (int, bytes):
         raise session_damaged(session, "its snapshot is missing or cannot be read")
-    return Snapshot(row.snapshot_seq, found[0])
+    return SnapshotPart(found[1], seq_at(found[0]), found[2])
 
 
 def trim(

@@ -196,8 +196,10 @@ def delete(db: sqlite3.Connection, session: str) -> bool:
     found = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).fetchone()
     if found is None:
         return False
-    for table in ("sessions", "records", "access", "snapshots"):
+    for table in ("sessions", "records", "access"):
         db.execute(f"DELETE FROM {table} WHERE number = ?", found)
+    places = (place_of(found[0], 0), place_of(found[0], SEQ_MAX))
+    db.execute("DELETE FROM snapshots WHERE place BETWEEN ? AND ?", places)
     db.execute("INSERT INTO erased VALUES (?)", found)
     return True
 
