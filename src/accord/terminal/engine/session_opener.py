@@ -19,6 +19,7 @@ from typing import Any
 from anyio import to_thread
 
 from accord.client.client import Client
+from accord.client.invitation import Invitation
 from accord.client.session.session import Session
 from accord.configuration.user_paths import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
@@ -51,6 +52,8 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     session_id = launch.session
     if launch.go_on:
         session_id = await last_session(client, launch.folder)
+    if launch.invitation is not None and launch.invitation.session_id == session_id:
+        await _join(client, chat, launch.invitation)
     if session_id is not None:
         return await _open_named(client, chat, launch, session_id)
     handed = await _handed_on(client, chat, launch)
@@ -65,6 +68,18 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     # Keep what is shown: our remarks, or the conversation of a lost session.
     await _show(client, chat, session, hears, keep=True)
     return session
+
+
+async def _join(client: Client, chat: Chat, invitation: Invitation) -> None:
+    """Become a member of the session; again does no harm."""
+    assert chat.meets is not None
+    try:
+        await chat.meets.join(client, invitation.session_id, invitation.code)
+    except NotFound as error:
+        raise LocalProtocolError(
+            "the invitation does not work here: it was used by somebody, it has expired, or it is"
+            " for another gateway or agent; ask for a new one"
+        ) from error
 
 
 async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:

@@ -5,7 +5,9 @@ This module does not know any screen, nor how a gateway tells these things.
 
 from __future__ import annotations
 
-from accord.client.people import Author, PeopleEvent, SessionPeople, author_of
+from collections.abc import Mapping
+
+from accord.client.people import Author, PeopleEvent, Role, SessionPeople, author_of
 from accord.terminal.model.chat import Chat, Tone
 from accord.terminal.model.text.display_text import one_line
 from accord.transcript import Message
@@ -15,6 +17,12 @@ NAMES_SHOWN_MAX = 5
 NAME_CHARACTERS_MAX = 40
 
 _ARTICLES = {"viewer": "a viewer", "editor": "an editor", "admin": "an admin"}
+ROLE_TEXTS: Mapping[Role, str] = {
+    "viewer": "reads along",
+    "editor": "also sends prompts, stops turns and changes settings",
+    "admin": "also answers permission requests and invites others",
+}
+"""What each role may do, in a few words."""
 _CLOSED = {
     "removed": "You were removed from this session.",
     "closed": "This session was closed.",
@@ -56,12 +64,47 @@ def refusal_words(chat: Chat) -> str | None:
         return None
     if people.is_over:
         return "This session is over for you, so the prompt was not sent."
-    admins = [_name(one.name) for one in people.members if one.role == "admin"]
-    who = ", ".join(admins[:NAMES_SHOWN_MAX]) or "an admin"
     return (
         "You are a viewer in this session: you can read along, but not send prompts. To take part,"
-        f" ask {who} to make you an editor."
+        f" ask {_admins(people)} to make you an editor."
     )
+
+
+def admin_words(chat: Chat) -> str | None:
+    """Why we cannot invite anybody or change a role; None if we can."""
+    people = chat.people
+    if people is None:
+        return "Nobody else can be here: no gateway shares this session."
+    if people.is_over:
+        return "This session is over for you."
+    if people.role == "admin":
+        return None
+    return (
+        f"You are {_ARTICLES[people.role]} in this session; only an admin can invite people or"
+        f" change what they may do. Ask {_admins(people)}."
+    )
+
+
+def invitation_words(role: Role) -> str:
+    """What an invitation is good for."""
+    return f"This lets one person in as {_ARTICLES[role]}, once, within a day:"
+
+
+def invitation_use(address: str) -> str:
+    """How somebody uses an invitation; their key for the gateway is not part of it."""
+    return f"accord chat '{address}' --token-env NAME_OF_THE_VARIABLE_WITH_THEIR_KEY"
+
+
+def user_named(people: SessionPeople, name: str) -> str:
+    """The id of the member with this id or displayed name; any other text is an id itself."""
+    known = {one.user for one in people.members}
+    shown = [one.user for one in people.members if _name(one.name) == name]
+    return shown[0] if name not in known and len(shown) == 1 else name
+
+
+def _admins(people: SessionPeople) -> str:
+    names = [_name(one.name) for one in people.members if one.role == "admin"]
+    return ", ".join(names[:NAMES_SHOWN_MAX]) or "an admin"
 
 
 def member_rows(people: SessionPeople) -> list[tuple[str, str]]:
@@ -113,10 +156,15 @@ def _name(name: str) -> str:
 
 
 __all__ = [
+    "ROLE_TEXTS",
+    "admin_words",
     "here_words",
+    "invitation_use",
+    "invitation_words",
     "member_rows",
     "other_author",
     "others_answer",
     "refusal_words",
     "take_event",
+    "user_named",
 ]
