@@ -21,7 +21,15 @@ from accord.errors import LocalProtocolError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat, Remark
-from accord.terminal.model.people import admin_words, here_words, member_rows, other_author
+from accord.terminal.model.people import (
+    admin_words,
+    ahead_words,
+    here_words,
+    member_rows,
+    other_author,
+    stop_refusal,
+    working_words,
+)
 from accord.terminal.model.prompt.unsent_prompts import Draft
 from tests.gateway.served_gateway import key_of, served_gateway
 from tests.terminal.engine.controller_harness import ready, running_controller, said, shown, until
@@ -197,6 +205,66 @@ async def test_everybody_may_leave_a_session(tmp_path: Path) -> None:
         bob = await opened(his, options)
         await his.set_role(bob, "bob", None)
         await until(bob, lambda chat: "You were removed from this session." in remarks(chat))
+
+
+@pytest.mark.parametrize("versions", [(1,), (1, 2)])
+async def test_another_s_turn_is_shown_and_can_be_stopped(
+    tmp_path: Path, versions: tuple[int, ...]
+) -> None:
+    """Issue 17: whatever the agent speaks; by an editor, and not by a viewer."""
+    async with (
+        served_gateway(versions=versions) as port,
+        running_controller() as hers,
+        running_controller() as his,
+    ):
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        _, invitation = split_address(await hers.invite(ann, "viewer"))
+        assert invitation is not None
+        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
+        bob = await opened(his, options)
+        hers.send(ann, Draft("wait"))
+        await until(bob, lambda chat: chat.works_alone)
+        await until(bob, lambda chat: said(chat) == ["waiting"])
+        assert working_words(bob) == "Working for Ann"
+        his.stop(bob)
+        assert "you cannot stop its turns. To take part, ask Ann" in remarks(bob)[-1]
+        assert stop_refusal(bob) is not None
+        # Who comes in the middle of it sees the same.
+        later = await opened(his, options)
+        await until(later, lambda chat: chat.works_alone)
+        assert working_words(later) == "Working for Ann"
+
+        await hers.set_role(ann, "bob", "editor")
+        await until(bob, lambda chat: stop_refusal(chat) is None)
+        assert ann.is_busy
+        his.stop(bob)
+        await until(ann, lambda chat: not chat.is_busy)
+        assert ann.stop_reason == "cancelled"
+        await until(bob, lambda chat: not chat.works_alone)
+
+
+async def test_a_prompt_says_whose_turn_it_waits_for(tmp_path: Path) -> None:
+    """An agent of version 1 gets one prompt at a time."""
+    async with (
+        served_gateway(versions=(1,)) as port,
+        running_controller() as hers,
+        running_controller() as his,
+    ):
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        _, invitation = split_address(await hers.invite(ann, "editor"))
+        assert invitation is not None
+        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
+        bob = await opened(his, options)
+        hers.send(ann, Draft("ask"))
+        await until(bob, lambda chat: chat.works_alone)
+        await until(ann, lambda chat: chat.needs_answer)
+        assert ahead_words(ann) == ""
+        his.send(bob, Draft("and then"))
+        assert ahead_words(bob) == "Ann's turn is first"
+        question = ann.questions.first
+        assert question is not None
+        question.answer(Decision(question.request.of_kind("allow_once").option_id))
+        await until(bob, lambda chat: said(chat) == ["allowed", "you said and then"])
 
 
 async def plain(port: int, name: str, folder: Path, typed: str, *words: str) -> str:

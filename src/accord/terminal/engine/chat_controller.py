@@ -23,7 +23,7 @@ from anyio.abc import TaskStatus
 from accord.errors import AccordError, LocalProtocolError
 from accord.terminal.engine.chat_lifecycle import ChatLifecycle, ChatSlots
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.people import admin_words, refusal_words, user_named
+from accord.terminal.model.people import admin_words, refusal_words, stop_refusal, user_named
 from accord.terminal.model.settings import Settings
 
 if TYPE_CHECKING:
@@ -167,7 +167,12 @@ class ChatController:
     def stop(self, chat: Chat) -> None:
         """Stop the turn; a second call abandons it."""
         turns = self._slots.of(chat).turns
-        if turns is not None and (chat.is_busy or turns.session.is_busy):
+        if turns is None or not (chat.is_busy or chat.works_alone or turns.session.is_busy):
+            return
+        refused = stop_refusal(chat)
+        if refused is not None:
+            chat.remark(refused, "warning")
+        else:
             self.lifecycle.start(turns.stop, chat)
 
     def retry(self, chat: Chat) -> None:

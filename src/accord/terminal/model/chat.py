@@ -156,8 +156,10 @@ class Chat:
 
     @property
     def works_alone(self) -> bool:
-        """Whether the agent works on its own, without a prompt of ours."""
-        return self.phase == "ready" and self.transcript.state.confirmed in BUSY_STATES
+        """Whether the agent works without a prompt of ours: on its own, or for somebody else."""
+        is_told = self.people is not None and self.people.turn is not None
+        is_working = is_told or self.transcript.state.confirmed in BUSY_STATES
+        return self.phase == "ready" and is_working
 
     @property
     def lacks_session(self) -> bool:

@@ -51,6 +51,44 @@ def here_words(chat: Chat) -> str:
     return f"{here} · you are {_ARTICLES[people.role]}"
 
 
+def working_words(chat: Chat) -> str:
+    """For whom the agent works while no turn of ours runs."""
+    people = chat.people
+    if people is None:
+        return "Working on its own"
+    author = people.turn or _last_author(chat)
+    if author is None:
+        return "Working"
+    is_own = author.user == people.user
+    return "Working on your prompt" if is_own else f"Working for {_name(author.display_name)}"
+
+
+def ahead_words(chat: Chat) -> str:
+    """Whose turn ours waits for; empty if it waits for none."""
+    author = None if chat.people is None else chat.people.turn
+    if author is None or chat.people is None or author.user == chat.people.user:
+        return ""
+    return f"{_name(author.display_name)}'s turn is first"
+
+
+def _last_author(chat: Chat) -> Author | None:
+    for entry in reversed(chat.entries):
+        if isinstance(entry, Message) and entry.role == "user":
+            return author_of(entry)
+    return None
+
+
+def stop_refusal(chat: Chat) -> str | None:
+    """Why the turn of somebody else cannot be stopped; None if it can."""
+    people = chat.people
+    if chat.is_busy or people is None or people.may_prompt:
+        return None
+    return (
+        "You are a viewer in this session: you cannot stop its turns. To take part, ask"
+        f" {_admins(people)} to make you an editor."
+    )
+
+
 def others_answer(chat: Chat) -> bool:
     """Whether others may answer in our place what the agent asks."""
     people = chat.people
@@ -158,6 +196,7 @@ def _name(name: str) -> str:
 __all__ = [
     "ROLE_TEXTS",
     "admin_words",
+    "ahead_words",
     "here_words",
     "invitation_use",
     "invitation_words",
@@ -165,6 +204,8 @@ __all__ = [
     "other_author",
     "others_answer",
     "refusal_words",
+    "stop_refusal",
     "take_event",
     "user_named",
+    "working_words",
 ]

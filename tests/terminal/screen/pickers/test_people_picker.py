@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from accord.client.people import SessionPeople
 from accord.errors import LocalProtocolError
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.pickers import PeopleScreen
+from tests.terminal.screen.harness.shared_chats import ANN, BOB, EVE, shared_chat
 from tests.terminal.screen.harness.stage import (
     HOSTILE,
     NARROW,
@@ -19,24 +17,6 @@ from tests.terminal.screen.harness.stage import (
     Stage,
     a_chat,
 )
-
-ANN = {"user": "ann", "displayName": "Ann", "role": "admin", "here": True}
-BOB = {"user": "bob", "displayName": "Bob", "role": "viewer", "here": True, "typing": True}
-EVE = {"user": "eve", "role": "editor", "here": False}
-
-
-class Wire:
-    """A gateway that answers who is there."""
-
-    def __init__(self, members: Sequence[dict[str, Any]], user: str) -> None:
-        self.answer = {"members": list(members), "you": {"user": user}}
-        self.extensions = frozenset({"_accord.session/members"})
-
-    async def call_extension(self, method: str, params: object = None) -> Any:
-        return self.answer
-
-    async def notify_extension(self, method: str, params: object = None) -> None:
-        """Nobody hears it."""
 
 
 class Shared(ControllerDouble):
@@ -55,12 +35,6 @@ class Shared(ControllerDouble):
     async def set_role(self, chat: Chat, user: str, role: str | None) -> None:
         self._note("role", user, role)
         chat.changed()
-
-
-def shared_chat(user: str, *members: dict[str, Any]) -> Chat:
-    chat = a_chat()
-    chat.people = SessionPeople(Wire(members, user), "s1", {})
-    return chat
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])

@@ -28,6 +28,7 @@ from accord.terminal.model.people import (
     invitation_use,
     invitation_words,
     member_rows,
+    working_words,
 )
 from accord.terminal.model.permissions.denied_request import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
@@ -151,7 +152,7 @@ class Commands:
 
     async def stop(self, given: str) -> None:
         """Stop the running turn."""
-        if not self._chat.is_busy:
+        if not (self._chat.is_busy or self._chat.works_alone):
             raise AccordError("No turn is running.")
         self._controller.stop(self._chat)
 
@@ -328,7 +329,12 @@ class Commands:
             "stopping": "is being stopped",
             "lost": "is not running",
         }
-        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]} in {one_line(chat.folder)}.")
+        does = (
+            "is " + working_words(chat).replace("W", "w", 1)
+            if chat.works_alone
+            else phases[chat.phase]
+        )
+        self._say(f"{one_line(chat.agent_name)} {does} in {one_line(chat.folder)}.")
         for what, words in (
             ("Session", chat.title or chat.session_id or ""),
             ("Mode", mode_name(view)),
