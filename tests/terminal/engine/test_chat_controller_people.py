@@ -226,6 +226,7 @@ async def test_another_s_turn_is_shown_and_can_be_stopped(
         await until(bob, lambda chat: chat.works_alone)
         await until(bob, lambda chat: said(chat) == ["waiting"])
         assert working_words(bob) == "Working for Ann"
+        assert other_author(bob.transcript.messages[0], bob) == "Ann"
         his.stop(bob)
         assert "you cannot stop its turns. To take part, ask Ann" in remarks(bob)[-1]
         assert stop_refusal(bob) is not None
@@ -233,6 +234,7 @@ async def test_another_s_turn_is_shown_and_can_be_stopped(
         later = await opened(his, options)
         await until(later, lambda chat: chat.works_alone)
         assert working_words(later) == "Working for Ann"
+        assert other_author(later.transcript.messages[0], later) == "Ann"
 
         await hers.set_role(ann, "bob", "editor")
         await until(bob, lambda chat: stop_refusal(chat) is None)

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from accord.transport.remote_address import shown_url
+
 if TYPE_CHECKING:
     from accord.client.invitation import Invitation
     from accord.machine.sandbox.options import SandboxOptions
@@ -122,7 +124,7 @@ class LaunchOptions:
     @property
     def label(self) -> str:
         """A name for the agent until it introduces itself."""
-        return self.name or _program(self.command)
+        return self.name or (shown_url(self.url) if self.url else _program(self.command))
 
 
 def _here() -> str:
