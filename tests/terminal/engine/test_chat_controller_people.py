@@ -17,7 +17,7 @@ import pytest
 from accord import Client, Permissions
 from accord.client.invitation import Invitation, split_address
 from accord.client.permissions.request import Decision
-from accord.errors import LocalProtocolError
+from accord.errors import ConnectionLost, LocalProtocolError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat, Remark
@@ -31,6 +31,7 @@ from accord.terminal.model.people import (
     working_words,
 )
 from accord.terminal.model.prompt.unsent_prompts import Draft
+from accord.terminal.screen.prompt.prompt_editor import placeholder
 from tests.gateway.served_gateway import key_of, served_gateway
 from tests.terminal.engine.controller_harness import ready, running_controller, said, shown, until
 
@@ -189,6 +190,29 @@ async def test_an_invitation_lets_one_person_in_once(tmp_path: Path) -> None:
         await until(late, lambda chat: chat.problem is not None)
         assert late.problem is not None
         assert "was used by somebody, it has expired" in late.problem.text
+
+
+async def test_a_gateway_that_is_gone_is_a_lost_connection(tmp_path: Path) -> None:
+    """Nobody restarts an agent that is elsewhere; connecting again continues the session."""
+    async with served_gateway() as port, running_controller() as hers:
+        nowhere = await hers.open_chat(launch=launch(1, "ann", tmp_path))
+        await until(nowhere, lambda chat: chat.problem is not None)
+        assert nowhere.problem is not None
+        assert nowhere.problem.text.startswith("No connection: "), nowhere.problem
+        assert nowhere.problem.remedies == ("connect",)
+        assert placeholder(nowhere) == "Not connected; your text stays here"
+
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        process = hers.lifecycle.shared_process(ann, hers.launch(ann))
+        assert process is not None
+        await process.aclose()
+        process.error = ConnectionLost("the connection is lost")
+        process.on_lost(process)
+        assert ann.problem is not None
+        assert ann.problem.text == "Not connected any more: the connection is lost"
+        hers.retry(ann)
+        await until(ann, ready)
+        assert remarks(ann)[-1] == "Connected again, and the session continues."
 
 
 async def test_everybody_may_leave_a_session(tmp_path: Path) -> None:

@@ -204,6 +204,7 @@ class ChatLifecycle:
         """Create a chat that is not shown yet."""
         chat = Chat(launch.folder, clock=self._clock)
         chat.agent, chat.agent_name = launch.agent, launch.label
+        chat.is_remote = launch.url is not None
         return chat
 
     def begin(self, launch: LaunchOptions, process: AgentProcess | None) -> Chat:
@@ -302,7 +303,8 @@ class ChatLifecycle:
     def _on_lost(self, process: AgentProcess) -> None:
         from accord.terminal.engine.problems import lost_problem
 
-        problem = lost_problem(process.error or AccordError("for an unknown reason"))
+        error = process.error or AccordError("for an unknown reason")
+        problem = lost_problem(error, is_remote=process.launch.url is not None)
         for slot in self._slots:
             if slot.process is process:
                 slot.turns = None
@@ -338,7 +340,9 @@ class ChatLifecycle:
         except AccordError as error:
             chat.set_phase("lost")
             is_running, is_wish = process.client is not None, _has_wish(slot.launch)
-            problem = start_problem(error, is_running=is_running, is_wish=is_wish)
+            problem = start_problem(
+                error, is_running=is_running, is_wish=is_wish, is_remote=chat.is_remote
+            )
             if problem.kind == "session_lost" and slot.launch.missing:
                 problem = gone_problem(slot.launch)
             chat.set_problem(problem)
@@ -382,7 +386,8 @@ class ChatLifecycle:
             session = await open_new(client, chat, replace(slot.launch, session=None, go_on=False))
             chat.remark(f"Started a new session: {error}", "warning")
             return session
-        chat.remark("The agent is running again, and the session continues.", "success")
+        again = "Connected again" if chat.is_remote else "The agent is running again"
+        chat.remark(f"{again}, and the session continues.", "success")
         return session
 
 

@@ -33,7 +33,7 @@ ProblemKind: TypeAlias = Literal[
     "start_failed", "agent_lost", "turn_failed", "rate_limited", "session_lost", "login_needed"
 ]
 # What a user may do about a problem, each by one key.
-Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismiss"]
+Remedy: TypeAlias = Literal["retry", "restart", "connect", "new_session", "log_in", "dismiss"]
 
 _CHANGES_MAX = 4096
 """Tracked changed entries; with more, all count as changed."""
@@ -103,6 +103,8 @@ class Chat:
         self.history_end = 0
         # A name for the agent: its title, its name, or the command.
         self.agent_name = ""
+        # Whether the agent is behind a URL: what ends here is the connection.
+        self.is_remote = False
         # A stable identifier of the agent, under which drafts are stored.
         self.agent = ""
         self.session_id: str | None = None

@@ -429,7 +429,10 @@ class ConversationLoop:
             self._printer.note("There is no session. /new opens one and then sends this.")
             return
         if chat.phase == "lost":
-            self._printer.note("The agent is not running. /restart starts it and then sends this.")
+            lost, starts = "The agent is not running", "starts it"
+            if chat.is_remote:
+                lost, starts = "Not connected", "connects again"
+            self._printer.note(f"{lost}. /restart {starts} and then sends this.")
             return
         waiting = counted(len(chat.queue), "prompt")
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")

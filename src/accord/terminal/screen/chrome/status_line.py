@@ -84,13 +84,15 @@ class StatusLine(PartsLine):
             return [Part("◆ Waiting for you", palette.waiting), Part(more, palette.dim, weight=1)]
         if chat.phase == "starting":
             name = one_line(chat.agent_name)
-            return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
+            does = "Connecting to" if chat.is_remote else "Starting"
+            return [Part(f"○ {does} {name}…" if name else "○ Starting…", palette.dim, least=12)]
         if chat.lacks_session:
             return [Part("✗ No session", palette.error)]
         if chat.lacks_login:
             return [Part("✗ Not logged in", palette.error)]
         if chat.phase == "lost":
-            return [Part("✗ The agent is not running", palette.error)]
+            words = "Not connected" if chat.is_remote else "The agent is not running"
+            return [Part(f"✗ {words}", palette.error)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
