@@ -166,7 +166,10 @@ async def test_an_invitation_lets_one_person_in_once(tmp_path: Path) -> None:
         assert url == f"ws://127.0.0.1:{port}/acp"
         assert invitation is not None
         session = invitation.session_id
-        bob = await opened(his, launch(port, "bob", tmp_path, session, invitation))
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        bob = await opened(his, launch(port, "bob", elsewhere, session, invitation))
+        assert bob.folder == str(tmp_path)
         assert here_words(bob) == "with Ann · you are a viewer"
         assert admin_words(bob) == (
             "You are a viewer in this session; only an admin can invite people or change what they"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
 from accord.mcp.server_handoff import HandedOn, hand_on
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.engine.name_lookup import choose_model, last_session, whole_id
+from accord.terminal.engine.name_lookup import choose_model, last_session, sessions_of, whole_id
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
 
@@ -53,7 +54,7 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     if launch.go_on:
         session_id = await last_session(client, launch.folder)
     if launch.invitation is not None and launch.invitation.session_id == session_id:
-        await _join(client, chat, launch.invitation)
+        launch = await _joined(client, chat, launch, launch.invitation)
     if session_id is not None:
         return await _open_named(client, chat, launch, session_id)
     handed = await _handed_on(client, chat, launch)
@@ -70,8 +71,10 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     return session
 
 
-async def _join(client: Client, chat: Chat, invitation: Invitation) -> None:
-    """Become a member of the session; again does no harm."""
+async def _joined(
+    client: Client, chat: Chat, launch: LaunchOptions, invitation: Invitation
+) -> LaunchOptions:
+    """Become a member of the session, which may be in another folder; again does no harm."""
     assert chat.meets is not None
     try:
         await chat.meets.join(client, invitation.session_id, invitation.code)
@@ -80,6 +83,11 @@ async def _join(client: Client, chat: Chat, invitation: Invitation) -> None:
             "the invitation does not work here: it was used by somebody, it has expired, or it is"
             " for another gateway or agent; ask for a new one"
         ) from error
+    if client.capabilities.listing:
+        for info in await sessions_of(client, None):
+            if info.session_id == invitation.session_id and info.cwd:
+                return replace(launch, folder=info.cwd)
+    return launch
 
 
 async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:
