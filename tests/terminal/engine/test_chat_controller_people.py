@@ -218,6 +218,31 @@ async def test_a_gateway_that_is_gone_is_a_lost_connection(tmp_path: Path) -> No
         assert remarks(ann)[-1] == "Connected again, and the session continues."
 
 
+async def test_a_closed_tab_ends_the_session_for_nobody_else(tmp_path: Path) -> None:
+    """Whoever started it is its admin, and could; an editor is not told that they may not."""
+    async with (
+        served_gateway() as port,
+        running_controller() as hers,
+        running_controller() as his,
+    ):
+        ann = await opened(hers, launch(port, "ann", tmp_path))
+        _, invitation = split_address(await hers.invite(ann, "editor"))
+        assert invitation is not None
+        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
+        bob = await opened(his, options)
+        for controller, chat in ((hers, ann), (his, bob)):
+            other = await controller.open_chat(like=chat)
+            await until(other, ready)
+            if chat is ann:
+                await controller.close_chat(chat)
+                his.send(bob, Draft("hello"))
+                await until(bob, lambda chat: said(chat) == ["you said hello"])
+            else:
+                await controller.close_chat(chat)
+        again = await opened(hers, launch(port, "ann", tmp_path, invitation.session_id))
+        assert said(again) == ["you said hello"]
+
+
 async def test_everybody_may_leave_a_session(tmp_path: Path) -> None:
     """Whatever their role is."""
     async with (

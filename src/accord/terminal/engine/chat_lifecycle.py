@@ -24,6 +24,7 @@ from accord.errors import AccordError, LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.terminal.engine.agent_mistakes import logging_in_chats
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.people import may_close
 from accord.transcript import ToolCall
 
 if TYPE_CHECKING:
@@ -231,7 +232,10 @@ class ChatLifecycle:
         return slot
 
     async def close(self, chat: Chat) -> None:
-        """Remove a chat, and end its agent if no other chat uses it."""
+        """Remove a chat, and end its agent if no other chat uses it.
+
+        A session that others share goes on: closing it would end it for all of them.
+        """
         slot = self._slots.remove(chat)
         self.on_change()
         process = slot.process
@@ -241,7 +245,7 @@ class ChatLifecycle:
             process.chats.remove(chat)
         if not process.chats:
             await process.aclose()
-        elif slot.turns is not None:
+        elif slot.turns is not None and may_close(chat):
             await slot.turns.session.close()
 
     def _questions_behind(self, slot: ChatSlot) -> int:

@@ -89,6 +89,12 @@ def stop_refusal(chat: Chat) -> str | None:
     )
 
 
+def may_close(chat: Chat) -> bool:
+    """Whether the session may end with its chat: it is nobody else's."""
+    people = chat.people
+    return people is None or (people.role == "admin" and len(people.members) == 1)
+
+
 def others_answer(chat: Chat) -> bool:
     """Whether others may answer in our place what the agent asks."""
     people = chat.people
@@ -200,6 +206,7 @@ __all__ = [
     "here_words",
     "invitation_use",
     "invitation_words",
+    "may_close",
     "member_rows",
     "other_author",
     "others_answer",
