@@ -293,7 +293,8 @@ async def test_another_s_turn_is_shown_and_can_be_stopped(
         assert ann.is_busy
         his.stop(bob)
         await until(ann, lambda chat: not chat.is_busy)
-        assert ann.stop_reason == "cancelled"
+        assert remarks(ann)[-1] == "The turn was stopped."
+        assert "You asked the agent to stop." in remarks(bob)
         await until(bob, lambda chat: not chat.works_alone)
 
 

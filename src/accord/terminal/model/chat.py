@@ -113,6 +113,8 @@ class Chat:
         self.listed_title = ""
         # The stop reason of the last turn.
         self.stop_reason: str | None = None
+        # Whether it was we who stopped it.
+        self.stopped_here = False
         self.turn_began: float | None = None
         self.heard_at: float | None = None
         self.last_did = ""

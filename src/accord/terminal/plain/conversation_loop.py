@@ -285,6 +285,8 @@ class ConversationLoop:
         # If the agent is lost, the reason follows soon.
         is_unclear = chat.phase == "lost" and chat.problem is None
         is_working = chat.is_busy or chat.phase == "starting" or is_unclear
+        # Somebody else's turn must not break up what a person types; a script goes on meanwhile.
+        is_working = is_working or (self._listener.is_person and chat.works_alone)
         return is_working or self._teller.is_behind
 
     def _first_question(self) -> Question | None:

@@ -16,7 +16,7 @@ from textual.message import Message
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_bindings import key_text
 from accord.terminal.model.labels.amounts_and_durations import counted, span
-from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import turn_end_words
 from accord.terminal.model.people import (
     ahead_words,
     here_words,
@@ -141,7 +141,7 @@ class StatusLine(PartsLine):
             return [Part("✗ See above", palette.error)]
         if chat.stop_reason in (None, "end_turn"):
             return [Part("Ready", palette.dim), *self._asks_again(), *self._people()]
-        ended = stop_words(chat.stop_reason)
+        ended = turn_end_words(chat)
         # The conversation has the details.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning
