@@ -85,9 +85,9 @@ class PeopleScreen(Picker[None]):
         elif row.key == _INVITE:
             self.app.push_screen(RoleScreen("Invite as"), self._invite)
         else:
-            role = next((one.role for one in people.members if one.user == user), None)
+            roles: dict[str, Role] = {one.user: one.role for one in people.members}
             may_change = refused is None
-            screen = RoleScreen(row.title, role, may_change=may_change, may_remove=True)
+            screen = RoleScreen(row.title, roles.get(user), may_change=may_change, may_remove=True)
             self.app.push_screen(screen, lambda choice: self._change(user, choice))
 
     def _invite(self, choice: str | None) -> None:
