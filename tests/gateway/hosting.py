@@ -23,7 +23,7 @@ from accord.transport.transport import Transport
 from tests.hang_limit import HANG_SECONDS
 from tests.proxy.wires import Wire
 
-GATEWAYS_OWN = ("closed", "presence", "members", "settled", "primary")
+GATEWAYS_OWN = ("closed", "presence", "members", "settled", "primary", "turn")
 
 
 class Hosting:
@@ -124,9 +124,9 @@ async def hosting(
             tasks.cancel_scope.cancel()
 
 
-def echoing_agent(**store: Any) -> Agent:
+def echoing_agent(**options: Any) -> Agent:
     """An agent that repeats what it is told; some words make it do more."""
-    agent = Agent("test", version="1.0", **store)
+    agent = Agent("test", version="1.0", **options)
 
     @agent.on_prompt
     async def answer(turn: Any) -> None:

@@ -142,7 +142,8 @@ class Scripted(Hosting):
 
 
 TOLD = [
-    f"_accord.session/{name}" for name in ("closed", "members", "presence", "primary", "settled")
+    f"_accord.session/{name}"
+    for name in ("closed", "members", "presence", "primary", "settled", "turn")
 ]
 
 

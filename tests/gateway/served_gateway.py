@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 
@@ -28,8 +29,8 @@ def key_of(name: str) -> str:
 
 
 @asynccontextmanager
-async def served_gateway() -> AsyncIterator[int]:
-    """A gateway with two users on a port of this machine."""
+async def served_gateway(**options: Any) -> AsyncIterator[int]:
+    """A gateway with two users on a port of this machine; the options are the agent's."""
     settings = AgentSettings(name="echo", command=("echo",))
     users = {
         name: User(
@@ -43,7 +44,7 @@ async def served_gateway() -> AsyncIterator[int]:
     config = GatewayConfig(
         agents={"echo": settings}, users=users, oauth=None, listener=ListenerSettings()
     )
-    hosted = HostedAgent(settings, in_process(echoing_agent()))
+    hosted = HostedAgent(settings, in_process(echoing_agent(**options)))
     with anyio.fail_after(HANG_SECONDS):
         async with Gateway({"echo": hosted}, MemoryEngine(MemoryDisk())) as gateway:
             application = GatewayApplication(gateway, access=Access(config))

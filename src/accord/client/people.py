@@ -73,7 +73,8 @@ class PeopleEvent:
 
     `kind` is `join`, `leave`, `typing`, `idle`, `focus`, `blur`, `members` (roles have changed),
     `settled` (somebody has answered what several were asked), `primary` (somebody else serves files
-    and terminals now) or `closed` (the session is over for us, for this `reason`).
+    and terminals now), `turn` (the agent got a prompt of an agent of version 1, or is done with it)
+    or `closed` (the session is over for us, for this `reason`).
     """
 
     session_id: str
@@ -105,6 +106,8 @@ class SessionPeople:
         """The id of our own user."""
         self.primary: str | None = None
         """Whose client serves files and terminals, once the gateway has told a change."""
+        self.turn: Author | None = None
+        """Who wrote the prompt that the agent works on; agents of version 2 report their state."""
         self.is_over = False
         """Whether the session is closed for us."""
         self._client = client
@@ -161,6 +164,7 @@ class SessionPeople:
 
     def _read(self, answer: Mapping[str, Any]) -> None:
         self._read_members(answer)
+        self.turn = _author(answer.get("turn"))
         you = answer.get("you")
         if isinstance(you, Mapping):
             self.user = _text(you, "user")
@@ -177,8 +181,10 @@ class SessionPeople:
                 self._read_members(params)
             case "primary":
                 self.primary = event.user or None
+            case "turn":
+                self.turn = _author(params.get("turn"))
             case "closed":
-                self.is_over = True
+                self.is_over, self.turn = True, None
             case "settled":
                 pass
             case kind:
@@ -211,7 +217,7 @@ class People:
         """`on_event` is called with each event, after `SessionPeople` has taken it."""
         self._hearers: dict[str, Hearer] = {}
         self._on_event = on_event
-        for name in ("closed", "members", "presence", "primary", "settled"):
+        for name in ("closed", "members", "presence", "primary", "settled", "turn"):
             extensions.notification(f"{_PREFIX}{name}")(self._hears(name))
 
     def _hears(self, name: str) -> Callable[[dict[str, Any]], None]:
@@ -221,11 +227,13 @@ class People:
         return hear
 
     def _take(self, name: str, params: dict[str, Any]) -> None:
+        turn = params.get("turn")
+        who = turn if isinstance(turn, Mapping) else params
         event = PeopleEvent(
             session_id=_text(params, "sessionId"),
             kind=_text(params, "event") if name == "presence" else name,
-            user=_text(params, "by" if name == "settled" else "user"),
-            display_name=_text(params, "displayName"),
+            user=_text(who, "by" if name == "settled" else "user"),
+            display_name=_text(who, "displayName"),
             outcome=_text(params, "outcome"),
             reason=_text(params, "reason"),
         )
@@ -264,10 +272,15 @@ def author_of(message: Message) -> Author | None:
     if raw is None:
         return None
     try:
-        read = to_python(raw)
+        return _author(to_python(raw))
     except Invalid:
         return None
-    user = _text(read, "user") if isinstance(read, Mapping) else ""
+
+
+def _author(read: object) -> Author | None:
+    if not isinstance(read, Mapping):
+        return None
+    user = _text(read, "user")
     return Author(user, _text(read, "displayName") or user) if user else None
 
 

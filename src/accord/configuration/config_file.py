@@ -35,13 +35,14 @@ class AgentEntry:
     """An agent that can be started by a name.
 
     `api_key_env` is the name of the variable with the key for the agent's login; keys are not
-    stored here.
+    stored here.  `url` is the address of a remote agent, which `command` connects to.
     """
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
     api_key_env: str | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +180,7 @@ def _agent(table: Table) -> AgentEntry:
         env=table.text_map("env"),
         cwd=table.text("cwd"),
         api_key_env=table.text("api_key_env"),
+        url=url,
     )
 
 

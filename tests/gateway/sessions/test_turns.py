@@ -6,6 +6,7 @@ import pytest
 from tests.gateway.scripted_agent import scripted
 
 pytestmark = pytest.mark.anyio
+TURN = "_accord.session/turn"
 CANCELLED = {"stopReason": "cancelled"}
 
 
@@ -195,6 +196,39 @@ async def test_prompts_that_come_while_no_process_runs_start_one() -> None:
             one.agent_wire.answer(asked["id"], {"stopReason": "end_turn"})
         await one.agent_wire.hears("session/set_mode")
         assert len(one.agents) == before + 1
+
+
+async def test_everybody_learns_whose_turn_runs_and_when_it_is_over() -> None:
+    """A v1 agent reports no state, so that the gateway says it; also to who comes later."""
+    async with scripted() as one:
+        ann, bob, session_id = await one.pair("viewer")
+        ann.prompt(session_id, "first")
+        asked = await one.agent_wire.hears("session/prompt")
+        told = (await bob.hears(TURN))["params"]
+        hers = {"user": "ann", "displayName": "Ann"}
+        assert told == {"sessionId": session_id, "turn": hers}
+        answer = await bob.call("_accord.session/members", {"sessionId": session_id})
+        assert answer["result"]["turn"] == hers
+        ann.prompt(session_id, "second")
+        await ann.synced()
+        one.agent_wire.answer(asked["id"], {"stopReason": "end_turn"})
+        turns = [(await bob.hears(TURN))["params"]["turn"] for _ in range(2)]
+        assert turns == [None, hers]
+        await one.kill()
+        assert (await bob.hears(TURN))["params"]["turn"] is None
+        answer = await bob.call("_accord.session/members", {"sessionId": session_id})
+        assert answer["result"]["turn"] is None
+
+
+async def test_a_v2_agent_tells_its_state_itself() -> None:
+    async with scripted(2) as one:
+        ann, bob, session_id = await one.pair()
+        request_id = ann.prompt(session_id, "go")
+        asked = await one.agent_wire.hears("session/prompt")
+        one.agent_wire.answer(asked["id"], {})
+        await ann.answer_to(request_id)
+        await bob.synced()
+        assert not [message for message in bob.heard if message.get("method") == TURN]
 
 
 @pytest.mark.parametrize("early", [False, True])

@@ -28,6 +28,12 @@ def test_an_agent_is_called_by_its_own_program(command: str, label: str) -> None
     assert LaunchOptions(command=("python", "x.py"), name="mine").label == "mine"
 
 
+def test_a_remote_agent_is_called_by_its_address() -> None:
+    """And not by the program of ours that connects to it; a query may be a secret."""
+    launch = LaunchOptions(command=("accord", "connect"), url="https://example.com/acp?key=1")
+    assert launch.label == "https://example.com/acp"
+
+
 def test_folders_that_are_gone_are_left_out_for_ones_that_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,10 +62,10 @@ def test_what_the_configuration_says_is_taken(tmp_path: Path) -> None:
 def test_keys_are_changed_by_the_names_of_their_actions(tmp_path: Path) -> None:
     """Issue: keys are changeable in the config."""
     found = _settings(
-        tmp_path, '[chat.keys]\nstop = "Ctrl-X"\nnew_tab = ["F9", "alt+Left", "f9"]\nhelp = "?"'
+        tmp_path, '[chat.keys]\nstop = "Ctrl-X"\nnew_tab = ["F10", "alt+Left", "f10"]\nhelp = "?"'
     )
     assert found.keys_of("stop") == ("ctrl+x",)
-    assert found.keys_of("new_tab") == ("f9", "alt+left")
+    assert found.keys_of("new_tab") == ("f10", "alt+left")
     # Its other key is left to it, so there is nothing to warn of.
     assert found.keys_of("previous_tab") == ("ctrl+pageup",)
     assert found.keys_of("help") == ("question_mark",)

@@ -384,3 +384,36 @@ def test_calls_of_earlier_turns_are_left_alone_when_a_turn_is_cancelled() -> Non
     stage.tell("session/cancel", {"sessionId": "s1"})
     stage.end("cancelled")
     assert stage.said() == ["tool t2 cancelled", "tool t3 cancelled", "idle cancelled"]
+
+
+def test_the_metadata_of_a_user_message_is_told_with_it() -> None:
+    """V2: that of a chunk is not the message's, which may say who wrote it."""
+    stage = Stage()
+    stage.start()
+    stage.new()
+    past = [
+        user("go", messageId="1", _meta={"author": "ann"}),
+        user(" on", messageId="1", _meta={"more": 1}),
+        chunk("yes"),
+        user("and", messageId="2", _meta=None),
+    ]
+    told = loaded(stage, *past, replayFrom=START)
+    told = [one for one in told if one.get("sessionUpdate") == "user_message"]
+    assert [one.get("_meta") for one in told] == [{"author": "ann", "more": 1}, None]
+    for update in (
+        user("a", messageId="3", _meta={"author": "ann"}),
+        user("b", messageId="3", _meta={"author": "ann"}),
+        user("c", messageId="4"),
+    ):
+        stage.update(update)
+    told = [one for one in stage.updates() if one["sessionUpdate"].startswith("user_message")]
+    assert told == [
+        {
+            "sessionUpdate": "user_message",
+            "messageId": "3",
+            "content": text("a"),
+            "_meta": {"author": "ann"},
+        },
+        user("b", messageId="3", _meta={"author": "ann"}),
+        user("c", messageId="4"),
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -60,6 +61,8 @@ class RawClient:
     port: int
     headers: dict[str, str] = field(default_factory=dict)
     path: str = "/acp"
+    # Of a server that is `localhost` by its certificate.
+    tls: ssl.SSLContext | None = None
 
     async def request(
         self,
@@ -69,7 +72,7 @@ class RawClient:
         path: str | None = None,
     ) -> Response:
         """Send a request and return the whole response; a header of None is left out."""
-        async with self._sent(method, headers, body, path or self.path) as (reader, _):
+        async with self.sent(method, headers, body, path) as (reader, _):
             head = await _head(reader)
             length = 0 if method == "HEAD" else int(head.headers.get("content-length", "0"))
             async with asyncio.timeout(HANG_SECONDS):
@@ -96,14 +99,25 @@ class RawClient:
     ) -> AsyncIterator[EventStream]:
         """Open a stream of events."""
         asked = {"accept": "text/event-stream", **(headers or {})}
-        async with self._sent("GET", asked, b"", self.path) as (reader, writer):
+        async with self.sent("GET", asked) as (reader, writer):
             yield EventStream(await _head(reader), reader, writer)
 
+    async def _connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        name = None if self.tls is None else "localhost"
+        return await asyncio.open_connection(
+            "127.0.0.1", self.port, ssl=self.tls, server_hostname=name
+        )
+
     @asynccontextmanager
-    async def _sent(
-        self, method: str, headers: Mapping[str, str | None] | None, body: bytes, path: str
+    async def sent(
+        self,
+        method: str,
+        headers: Mapping[str, str | None] | None = None,
+        body: bytes = b"",
+        path: str | None = None,
     ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        """Send a request, and leave the rest of its connection to the caller."""
+        reader, writer = await self._connection()
         try:
             given: dict[str, str | None] = {
                 "host": f"127.0.0.1:{self.port}",
@@ -111,7 +125,7 @@ class RawClient:
                 **self.headers,
                 **(headers or {}),
             }
-            lines = [f"{method} {path} HTTP/1.1"]
+            lines = [f"{method} {path or self.path} HTTP/1.1"]
             lines += [f"{name}: {value}" for name, value in given.items() if value is not None]
             writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
             yield reader, writer

@@ -47,42 +47,57 @@ class RawHttp2Client(RawClient):
     async def _asked(
         self, method: str, headers: Mapping[str, str | None] | None, body: bytes, path: str | None
     ) -> AsyncIterator[Http2Exchange]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        try:
-            exchange = Http2Exchange(reader, writer)
+        async with self.exchange() as exchange:
             special = {
                 ":method": method,
-                ":scheme": "http",
+                ":scheme": "http" if self.tls is None else "https",
                 ":authority": f"127.0.0.1:{self.port}",
                 ":path": path or self.path,
             }
             given = {**special, **self.headers, **(headers or {})}
             await exchange.send([one for one in given.items() if one[1] is not None], body)
             yield exchange
+
+    @asynccontextmanager
+    async def exchange(self) -> AsyncIterator[Http2Exchange]:
+        """Open a connection."""
+        reader, writer = await self._connection()
+        try:
+            yield Http2Exchange(reader, writer)
         finally:
             await closed(writer)
 
 
 class Http2Exchange:
-    """One request on a connection; what breaks HTTP/2 raises."""
+    """One request after the other on a connection; what breaks HTTP/2 raises."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
-        self._h2: Any = H2Connection(H2Configuration(header_encoding="latin-1"))
+        config = H2Configuration(header_encoding="latin-1", validate_outbound_headers=False)
+        self._h2: Any = H2Connection(config)
         self._h2.initiate_connection()
+        self._stream = 0
         self._answer: Response | None = None
         self._parts: list[bytes] = []
         self._held = b""
         self._is_over = False
 
-    async def send(self, headers: list[tuple[str, Any]], body: bytes) -> None:
-        self._h2.send_headers(1, headers, end_stream=not body)
+    async def send(
+        self, headers: list[tuple[str, Any]], body: bytes, *, is_whole: bool = True
+    ) -> None:
+        """Send a request; one that is not whole goes on after its body."""
+        self._stream = self._h2.get_next_available_stream_id()
+        self._answer, self._parts, self._is_over = None, [], False
+        self._h2.send_headers(self._stream, headers, end_stream=is_whole and not body)
         left = memoryview(body)
         # A server may answer before it has read all.
         while left and self._answer is None:
-            size = min(self._h2.local_flow_control_window(1), self._h2.max_outbound_frame_size)
+            window = self._h2.local_flow_control_window(self._stream)
+            size = min(window, self._h2.max_outbound_frame_size)
             if size:
-                self._h2.send_data(1, bytes(left[:size]), end_stream=size >= len(left))
+                self._h2.send_data(
+                    self._stream, bytes(left[:size]), end_stream=is_whole and size >= len(left)
+                )
                 left = left[size:]
                 self._writer.write(self._h2.data_to_send())
             else:
@@ -126,13 +141,16 @@ class Http2Exchange:
         data = await self._reader.read(65536)
         assert data, "the server closed the connection before it answered"
         for event in self._h2.receive_data(data):
+            if getattr(event, "stream_id", self._stream) != self._stream:
+                # What is left of the request before this one.
+                continue
             match event:
                 case ResponseReceived(headers=headers):
                     found = {str(name): str(value) for name, value in headers or ()}
                     self._answer = Response(int(found[":status"]), found)
                 case DataReceived(data=piece, flow_controlled_length=size):
                     self._parts.append(piece or b"")
-                    self._h2.acknowledge_received_data(size, 1)
+                    self._h2.acknowledge_received_data(size, self._stream)
                 case StreamEnded():
                     self._is_over = True
                 case StreamReset(error_code=code):

@@ -20,10 +20,12 @@ from accord.cli.agent_setup.agent_argument import (
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.sandbox import sandbox_for, sandbox_options
 from accord.cli.usage_error import UsageError
+from accord.client.invitation import Invitation, split_address
 from accord.configuration.config_file import AgentEntry, Config
 from accord.machine.own_command_line import own_command
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import Settings
+from accord.transport.remote_address import is_url
 
 
 def orders_of(
@@ -36,6 +38,10 @@ def orders_of(
         ConfigError: an MCP server is unknown.
     """
     plain = _order(arguments, config, settings)
+    if arguments.agent is not None and is_url(arguments.agent):
+        url, invitation = split_address(arguments.agent)
+        arguments = Namespace(**{**vars(arguments), "agent": url})
+        plain = _invited(replace(plain, url=url), invitation)
     built_in = with_model(own_command("agent"), arguments.model)
     own_sandbox = sandbox_for(plain.sandbox, built_in)
     choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN, sandbox=own_sandbox)}
@@ -53,6 +59,16 @@ def orders_of(
     return choices[wanted], choices
 
 
+def _invited(order: LaunchOptions, invitation: Invitation | None) -> LaunchOptions:
+    if invitation is None:
+        return order
+    if order.session is not None or order.go_on:
+        raise UsageError(
+            "an invitation already names its session; leave out --session or --continue"
+        )
+    return replace(order, session=invitation.session_id, invitation=invitation)
+
+
 def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
     return replace(
         order,
@@ -62,6 +78,7 @@ def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
         agent_cwd=entry.cwd,
         sandbox=sandbox_for(order.sandbox, entry.command),
         api_key_env=entry.api_key_env,
+        url=entry.url,
     )
 
 

@@ -52,12 +52,17 @@ def told(
     if attachment.is_replaying:
         return None
     about: dict[str, Any] = {"sessionId": session.session_id}
+    ends_turn = VERSIONS[session.facts.version].answer_ends_turn
     match event.kind:
         case log_events.MEMBERS:
             about["members"] = session.people.listed()
             return "_accord.session/members", about
         case log_events.SETTLED:
             return "_accord.session/settled", {**about, **content_of(event)}
+        case log_events.PROMPT if ends_turn:
+            return "_accord.session/turn", {**about, "turn": content_of(event)["author"]}
+        case log_events.ANSWER if ends_turn:
+            return "_accord.session/turn", {**about, "turn": None}
         case _:
             return None
 

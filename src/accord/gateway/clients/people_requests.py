@@ -79,7 +79,8 @@ class PeopleRequests:
             "displayName": client.display_name,
             "role": client.role_in(session.facts),
         }
-        request.answer(encode({"members": session.people.listed(), "you": you, **more}))
+        who = {"members": session.people.listed(), "you": you, "turn": session.turns.author}
+        request.answer(encode({**who, **more}))
 
     async def members(self, request: OpenRequest, params: Raw) -> None:
         """Answer who may do what, and who is here."""

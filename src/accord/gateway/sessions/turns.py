@@ -115,6 +115,13 @@ class Turns:
         """Whether the agent says that it works."""
         return self.state is not None and self.state.get("state") == "running"
 
+    @property
+    def author(self) -> dict[str, str] | None:
+        """Who wrote the prompt that the agent works on, while its request is open."""
+        for prompt in (*self._sent.values(), *self._on_its_way):
+            return author_of(prompt.client)
+        return None
+
     async def wait_idle(self) -> None:
         """Wait until a turn is over."""
         if self._idle.is_set():

@@ -23,14 +23,14 @@ from anyio.abc import TaskStatus
 from accord.errors import AccordError, LocalProtocolError
 from accord.terminal.engine.chat_lifecycle import ChatLifecycle, ChatSlots
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.people import refusal_words
+from accord.terminal.model.people import admin_words, refusal_words, stop_refusal, user_named
 from accord.terminal.model.settings import Settings
 
 if TYPE_CHECKING:
     from accord.client.audit.log import AuditLog
     from accord.client.connection.capabilities import AgentCapabilities
     from accord.client.options import DialectMemory
-    from accord.client.people import Activity
+    from accord.client.people import Activity, Role, SessionPeople
     from accord.client.permissions.grants import Grant
     from accord.client.permissions.permissions import Permissions
     from accord.client.session.session import Session
@@ -167,7 +167,12 @@ class ChatController:
     def stop(self, chat: Chat) -> None:
         """Stop the turn; a second call abandons it."""
         turns = self._slots.of(chat).turns
-        if turns is not None and (chat.is_busy or turns.session.is_busy):
+        if turns is None or not (chat.is_busy or chat.works_alone or turns.session.is_busy):
+            return
+        refused = stop_refusal(chat)
+        if refused is not None:
+            chat.remark(refused, "warning")
+        else:
             self.lifecycle.start(turns.stop, chat)
 
     def retry(self, chat: Chat) -> None:
@@ -303,6 +308,41 @@ class ChatController:
         return other
 
     # ---- people
+
+    async def people(self, chat: Chat) -> SessionPeople:
+        """Ask the gateway who is in the session.
+
+        Raises:
+            LocalProtocolError: no gateway shares it.
+        """
+        if chat.people is None:
+            raise LocalProtocolError("nobody else can be here: no gateway shares this session")
+        await chat.people.refresh()
+        return chat.people
+
+    async def invite(self, chat: Chat, role: Role) -> str:
+        """Return an address that lets one person in with a role, once."""
+        from accord.client.invitation import Invitation, invitation_address
+
+        people = self._administered(chat)
+        invitation = Invitation(people.session_id, await people.invite(role))
+        return invitation_address(self._slots.of(chat).launch.url or "URL", invitation)
+
+    async def set_role(self, chat: Chat, user: str, role: Role | None) -> None:
+        """Let somebody in, change what they may do, or (None) remove them."""
+        people = await self.people(chat)
+        user = user_named(people, user)
+        if role is not None or user != people.user:
+            self._administered(chat)
+        await (people.remove(user) if role is None else people.set_role(user, role))
+        chat.changed()
+
+    def _administered(self, chat: Chat) -> SessionPeople:
+        """The people of a session of which we are an admin."""
+        refused = admin_words(chat)
+        if refused is not None or chat.people is None:
+            raise LocalProtocolError(refused or "")
+        return chat.people
 
     def tell(self, chat: Chat, activity: Activity) -> None:
         """Tell the others in a shared session what the user does."""

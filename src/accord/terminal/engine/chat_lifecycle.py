@@ -24,6 +24,7 @@ from accord.errors import AccordError, LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.terminal.engine.agent_mistakes import logging_in_chats
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.people import may_close
 from accord.transcript import ToolCall
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class ChatLifecycle:
         """Create a chat that is not shown yet."""
         chat = Chat(launch.folder, clock=self._clock)
         chat.agent, chat.agent_name = launch.agent, launch.label
+        chat.is_remote = launch.url is not None
         return chat
 
     def begin(self, launch: LaunchOptions, process: AgentProcess | None) -> Chat:
@@ -230,7 +232,10 @@ class ChatLifecycle:
         return slot
 
     async def close(self, chat: Chat) -> None:
-        """Remove a chat, and end its agent if no other chat uses it."""
+        """Remove a chat, and end its agent if no other chat uses it.
+
+        A session that others share goes on: closing it would end it for all of them.
+        """
         slot = self._slots.remove(chat)
         self.on_change()
         process = slot.process
@@ -240,7 +245,7 @@ class ChatLifecycle:
             process.chats.remove(chat)
         if not process.chats:
             await process.aclose()
-        elif slot.turns is not None:
+        elif slot.turns is not None and may_close(chat):
             await slot.turns.session.close()
 
     def _questions_behind(self, slot: ChatSlot) -> int:
@@ -302,7 +307,8 @@ class ChatLifecycle:
     def _on_lost(self, process: AgentProcess) -> None:
         from accord.terminal.engine.problems import lost_problem
 
-        problem = lost_problem(process.error or AccordError("for an unknown reason"))
+        error = process.error or AccordError("for an unknown reason")
+        problem = lost_problem(error, is_remote=process.launch.url is not None)
         for slot in self._slots:
             if slot.process is process:
                 slot.turns = None
@@ -338,7 +344,9 @@ class ChatLifecycle:
         except AccordError as error:
             chat.set_phase("lost")
             is_running, is_wish = process.client is not None, _has_wish(slot.launch)
-            problem = start_problem(error, is_running=is_running, is_wish=is_wish)
+            problem = start_problem(
+                error, is_running=is_running, is_wish=is_wish, is_remote=chat.is_remote
+            )
             if problem.kind == "session_lost" and slot.launch.missing:
                 problem = gone_problem(slot.launch)
             chat.set_problem(problem)
@@ -382,7 +390,8 @@ class ChatLifecycle:
             session = await open_new(client, chat, replace(slot.launch, session=None, go_on=False))
             chat.remark(f"Started a new session: {error}", "warning")
             return session
-        chat.remark("The agent is running again, and the session continues.", "success")
+        again = "Connected again" if chat.is_remote else "The agent is running again"
+        chat.remark(f"{again}, and the session continues.", "success")
         return session
 
 

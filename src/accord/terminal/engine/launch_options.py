@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from accord.transport.remote_address import shown_url
+
 if TYPE_CHECKING:
+    from accord.client.invitation import Invitation
     from accord.machine.sandbox.options import SandboxOptions
 
 # Programs that only start others, and their subcommands.
@@ -24,7 +27,8 @@ class LaunchOptions:
     `session` is the session to continue; with `go_on` it is the latest one of the folder.  The
     user named `mcp_servers` and `add_dirs`, so an agent that cannot take them is an error.  The
     configuration names `wished_dirs` and `wished_servers`, which may be left out.  `begun_in` is
-    the folder that the user was in when they opened a session of another folder.
+    the folder that the user was in when they opened a session of another folder.  `url` is the
+    address of a remote agent, and `invitation` lets the user into `session` there.
     """
 
     command: tuple[str, ...]
@@ -42,6 +46,8 @@ class LaunchOptions:
     model: str | None = None
     session: str | None = None
     go_on: bool = False
+    url: str | None = None
+    invitation: Invitation | None = None
     sandbox: SandboxOptions | None = None
 
     def start_command(self) -> tuple[str, ...]:
@@ -118,7 +124,7 @@ class LaunchOptions:
     @property
     def label(self) -> str:
         """A name for the agent until it introduces itself."""
-        return self.name or _program(self.command)
+        return self.name or (shown_url(self.url) if self.url else _program(self.command))
 
 
 def _here() -> str:

@@ -44,8 +44,10 @@ def problem_of(error: AccordError, chat: Chat) -> Problem:
     return Problem("turn_failed", f"The turn failed: {error}", "", ("retry", "dismiss"))
 
 
-def lost_problem(error: AccordError) -> Problem:
-    """Describe how the agent ended, with its last output."""
+def lost_problem(error: AccordError, *, is_remote: bool = False) -> Problem:
+    """Describe how the agent ended, with its last output; a remote one may go on."""
+    if is_remote:
+        return Problem("agent_lost", f"Not connected any more: {error}", "", ("connect",))
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
     detail = "\n".join(_stderr_lines(error))
@@ -80,7 +82,7 @@ def gone_problem(launch: LaunchOptions) -> Problem:
 
 
 def start_problem(
-    error: AccordError, *, is_running: bool = False, is_wish: bool = False
+    error: AccordError, *, is_running: bool = False, is_wish: bool = False, is_remote: bool = False
 ) -> Problem:
     """Describe why the agent did not start or, if `is_running`, opened no session.
 
@@ -103,6 +105,6 @@ def start_problem(
     if isinstance(error, ConnectionLost):
         text = _how(error)
         words += _stderr_lines(error)
-    return Problem(
-        "start_failed", f"The agent could not be started: {text}", "\n".join(words), ("restart",)
-    )
+    what = "No connection" if is_remote else "The agent could not be started"
+    remedy: Remedy = "connect" if is_remote else "restart"
+    return Problem("start_failed", f"{what}: {text}", "\n".join(words), (remedy,))

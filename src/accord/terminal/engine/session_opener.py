@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
 
 from accord.client.client import Client
+from accord.client.invitation import Invitation
 from accord.client.session.session import Session
 from accord.configuration.user_paths import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
 from accord.mcp.server_handoff import HandedOn, hand_on
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.engine.name_lookup import choose_model, last_session, whole_id
+from accord.terminal.engine.name_lookup import choose_model, last_session, sessions_of, whole_id
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
 
@@ -51,6 +53,8 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     session_id = launch.session
     if launch.go_on:
         session_id = await last_session(client, launch.folder)
+    if launch.invitation is not None and launch.invitation.session_id == session_id:
+        launch = await _joined(client, chat, launch, launch.invitation)
     if session_id is not None:
         return await _open_named(client, chat, launch, session_id)
     handed = await _handed_on(client, chat, launch)
@@ -65,6 +69,25 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     # Keep what is shown: our remarks, or the conversation of a lost session.
     await _show(client, chat, session, hears, keep=True)
     return session
+
+
+async def _joined(
+    client: Client, chat: Chat, launch: LaunchOptions, invitation: Invitation
+) -> LaunchOptions:
+    """Become a member of the session, which may be in another folder; again does no harm."""
+    assert chat.meets is not None
+    try:
+        await chat.meets.join(client, invitation.session_id, invitation.code)
+    except NotFound as error:
+        raise LocalProtocolError(
+            "the invitation does not work here: it was used by somebody, it has expired, or it is"
+            " for another gateway or agent; ask for a new one"
+        ) from error
+    if client.capabilities.listing:
+        for info in await sessions_of(client, None):
+            if info.session_id == invitation.session_id and info.cwd:
+                return replace(launch, folder=info.cwd)
+    return launch
 
 
 async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:

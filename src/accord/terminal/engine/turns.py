@@ -24,7 +24,7 @@ from accord.errors import (
 )
 from accord.terminal.engine.problems import problem_of
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import turn_end_words
 from accord.terminal.model.prompt.content_blocks import blocks_of
 from accord.terminal.model.prompt.unsent_prompts import Draft
 
@@ -52,7 +52,7 @@ class Turns:
         chat = self._chat
         chat.set_problem(None)
         chat.last_sent = draft
-        chat.stop_reason = None
+        chat.stop_reason, chat.stopped_here = None, False
         # From now on Retry no longer refers to an earlier denial.
         chat.denied_request = None
         chat.set_phase("working")
@@ -102,7 +102,7 @@ class Turns:
         """Abandon the turn; later updates of it are still shown."""
         self._scope = None
         chat = self._chat
-        chat.stop_reason = "cancelled"
+        chat.stop_reason, chat.stopped_here = "cancelled", True
         if chat.phase != "lost":
             chat.set_phase("ready")
         chat.remark("You abandoned the turn before the agent stopped.", "warning")
@@ -116,7 +116,7 @@ class Turns:
             chat.remark(problem.text, "error", problem.detail)
             chat.set_problem(problem)
         elif chat.stop_reason not in (None, "end_turn"):
-            words = stop_words(chat.stop_reason)
+            words = turn_end_words(chat)
             chat.remark(words.text, "info" if words.is_good else "warning")
         # After a stop the user wants to think; after a failure the next would fail too.
         return problem is None and not stopped and chat.phase == "ready"
@@ -145,4 +145,7 @@ class Turns:
             # The agent has ended, and the turn with it.
             return
         if chat.is_busy:
+            chat.stopped_here = True
             chat.turn_cancelled()
+        elif chat.works_alone:
+            chat.remark("You asked the agent to stop.")

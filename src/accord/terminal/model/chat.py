@@ -33,7 +33,7 @@ ProblemKind: TypeAlias = Literal[
     "start_failed", "agent_lost", "turn_failed", "rate_limited", "session_lost", "login_needed"
 ]
 # What a user may do about a problem, each by one key.
-Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismiss"]
+Remedy: TypeAlias = Literal["retry", "restart", "connect", "new_session", "log_in", "dismiss"]
 
 _CHANGES_MAX = 4096
 """Tracked changed entries; with more, all count as changed."""
@@ -103,6 +103,8 @@ class Chat:
         self.history_end = 0
         # A name for the agent: its title, its name, or the command.
         self.agent_name = ""
+        # Whether the agent is behind a URL: what ends here is the connection.
+        self.is_remote = False
         # A stable identifier of the agent, under which drafts are stored.
         self.agent = ""
         self.session_id: str | None = None
@@ -111,6 +113,8 @@ class Chat:
         self.listed_title = ""
         # The stop reason of the last turn.
         self.stop_reason: str | None = None
+        # Whether it was we who stopped it.
+        self.stopped_here = False
         self.turn_began: float | None = None
         self.heard_at: float | None = None
         self.last_did = ""
@@ -156,8 +160,10 @@ class Chat:
 
     @property
     def works_alone(self) -> bool:
-        """Whether the agent works on its own, without a prompt of ours."""
-        return self.phase == "ready" and self.transcript.state.confirmed in BUSY_STATES
+        """Whether the agent works without a prompt of ours: on its own, or for somebody else."""
+        is_told = self.people is not None and self.people.turn is not None
+        is_working = is_told or self.transcript.state.confirmed in BUSY_STATES
+        return self.phase == "ready" and is_working
 
     @property
     def lacks_session(self) -> bool:

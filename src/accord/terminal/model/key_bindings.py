@@ -38,6 +38,7 @@ ACTIONS: tuple[KeyBinding, ...] = (
     KeyBinding(
         "pick_session", ("f2",), "earlier sessions: resume, rename, fork, delete", "session"
     ),
+    KeyBinding("people", ("f9",), "people of the session: invite, change roles", "session"),
     KeyBinding("new_tab", ("ctrl+t",), "new session in a tab", "session"),
     KeyBinding("close_tab", ("alt+w",), "close the tab", "session"),
     KeyBinding("next_tab", ("ctrl+pagedown", "alt+right"), "next tab", "session"),

@@ -285,6 +285,8 @@ class ConversationLoop:
         # If the agent is lost, the reason follows soon.
         is_unclear = chat.phase == "lost" and chat.problem is None
         is_working = chat.is_busy or chat.phase == "starting" or is_unclear
+        # Somebody else's turn must not break up what a person types; a script goes on meanwhile.
+        is_working = is_working or (self._listener.is_person and chat.works_alone)
         return is_working or self._teller.is_behind
 
     def _first_question(self) -> Question | None:
@@ -429,7 +431,10 @@ class ConversationLoop:
             self._printer.note("There is no session. /new opens one and then sends this.")
             return
         if chat.phase == "lost":
-            self._printer.note("The agent is not running. /restart starts it and then sends this.")
+            lost, starts = "The agent is not running", "starts it"
+            if chat.is_remote:
+                lost, starts = "Not connected", "connects again"
+            self._printer.note(f"{lost}. /restart {starts} and then sends this.")
             return
         waiting = counted(len(chat.queue), "prompt")
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")

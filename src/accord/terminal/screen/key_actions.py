@@ -121,6 +121,13 @@ class ChatActions:
         if self._chats.chat is not None:
             self._app.push_screen(SessionsScreen(self._chats.chat, self._controller), chosen)
 
+    def people(self) -> None:
+        """Show the people of the session."""
+        from accord.terminal.screen.pickers import PeopleScreen
+
+        if self._chats.chat is not None:
+            self._app.push_screen(PeopleScreen(self._chats.chat, self._controller))
+
     def close_tab(self) -> None:
         """Close the tab in front."""
         if self._chats.chat is not None:

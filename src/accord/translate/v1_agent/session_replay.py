@@ -63,7 +63,7 @@ class Replay:
     said whole as soon as something else comes, or when it is too long to wait for the rest of it.
     """
 
-    __slots__ = ("_bytes", "_messages", "_prompts", "_said", "_user", "_user_id")
+    __slots__ = ("_bytes", "_messages", "_meta", "_prompts", "_said", "_user", "_user_id")
 
     def __init__(self, prompts: PromptIds, messages: MessageIds) -> None:
         self._prompts = prompts
@@ -72,6 +72,8 @@ class Replay:
         # The current user message: the agent's id for it, and its blocks, as
         # they came up to the first with text, and all of them joined.
         self._user: tuple[Any, list[Json], list[Json]] | None = None
+        # Its metadata: in v1 a message has none of its own, and its pieces carry it.
+        self._meta: Json = {}
         self._bytes = 0
         # Our id for that message, once it is complete.
         self._user_id: str | None = None
@@ -79,7 +81,7 @@ class Replay:
     def add(self, update: Json) -> list[Json]:
         """Add the next update, in v2's form; return the updates to send now."""
         if update["sessionUpdate"] == USER_CHUNK:
-            return self._add_user(update.get("messageId"), update["content"])
+            return self._add_user(update)
         return [*self.rest(), *self.whole(update)]
 
     def whole(self, update: Json) -> list[Json]:
@@ -107,7 +109,8 @@ class Replay:
         self.begin_turn()
         message_id, (_, _, blocks) = self._user_id, self._user
         self._user = self._user_id = None
-        return [{"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}]
+        whole: Json = {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}
+        return [{**whole, "_meta": self._meta} if self._meta else whole]
 
     def begin_turn(self) -> None:
         """Complete the user message, since another update follows: it began a turn."""
@@ -120,12 +123,16 @@ class Replay:
             self._messages.begin_turn(self._user_id)
         return self._user_id
 
-    def _add_user(self, message_id: Any, block: Json) -> list[Json]:
+    def _add_user(self, update: Json) -> list[Json]:
+        message_id, block, meta = update.get("messageId"), update["content"], update.get("_meta")
         said: list[Json] = []
         if self._user is not None and self._begins_another(self._user, message_id, block):
             said = self.rest()
         if self._user is None:
-            self._user, self._bytes = (message_id, [], []), 0
+            self._user, self._meta, self._bytes = (message_id, [], []), {}, 0
+        if isinstance(meta, dict):
+            self._meta |= meta
+            self._bytes += len(encode(meta))
         _, first, blocks = self._user
         if not any(map(first_line, first)):
             first.append(dict(block))

@@ -157,6 +157,8 @@ class Session:
     # Messages and tool calls.
     message_kind: str | None = None
     message_id: str = ""
+    # The last message of the user that came outside of a past.
+    user_message_id: str | None = None
     tool_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     running_tools: set[str] = field(default_factory=set[str])
     # Those with an update since the last turn began.

@@ -253,7 +253,15 @@ class Updates:
     def _user_chunk(self, session: Session, update: Json) -> Json | None:
         if self._turns.is_echo(session, update["content"]):
             return None
-        return self._chunk(session, update)
+        chunk = self._chunk(session, update)
+        if session.replay is not None:
+            return chunk
+        known, session.user_message_id = session.user_message_id, chunk["messageId"]
+        if "_meta" not in chunk or chunk["messageId"] == known:
+            return chunk
+        # In v2 the metadata of a chunk is not that of the message, such as who wrote it.
+        content = [chunk.pop("content")]
+        return {**chunk, "sessionUpdate": "user_message", "content": content}
 
     def _tool_call(self, session: Session, update: Json) -> Json:
         update["sessionUpdate"] = "tool_call_update"

@@ -8,10 +8,12 @@ import anyio
 import pytest
 from textual.app import App
 
+from accord.client.people import Author
 from accord.terminal.model.chat import Chat, Problem, ProblemKind
 from accord.terminal.screen.chrome.status_line import StatusLine
 from accord.terminal.screen.prompt.prompt_editor import placeholder
 from accord.transcript.items.session_state import BackgroundItem
+from tests.terminal.screen.harness.shared_chats import ANN, BOB, shared_chat
 from tests.terminal.screen.harness.stage import (
     CJK,
     HOSTILE,
@@ -197,3 +199,34 @@ async def test_whatever_the_agent_does_stop_is_seen(did: str, size: tuple[int, i
         assert _line(app).startswith("● Working · ")
         assert _line(app).endswith("[Stop] Esc")
         assert "\x1b" not in app.text
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_turn_of_somebody_else_is_shown(size: tuple[int, int], role: str) -> None:
+    """Issue 17: that it runs, for whom, and Stop for those who may."""
+    chat = shared_chat("bob", ANN, {**BOB, "role": role})
+    assert chat.people is not None
+    await chat.people.refresh()
+    chat.people.turn = Author("ann", "Ann")
+    app, line = _stage(chat)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert _line(app).startswith("● Working for Ann · with Ann")
+        assert ("[Stop]" in _line(app)) is (role == "editor")
+        if role == "editor":
+            await pilot.click(offset=place_of(app, "[Stop]"))
+            assert app.stopped == 1
+        chat.set_phase("working")
+        line.refresh_chat()
+        await pilot.pause()
+        assert _line(app).startswith("● Working · Ann's turn is first")
+        chat.set_phase("ready")
+        chat.people.turn = Author("bob", "Bob")
+        line.refresh_chat()
+        await pilot.pause()
+        assert _line(app).startswith("● Working on your prompt")
+        chat.people.turn = None
+        line.refresh_chat()
+        await pilot.pause()
+        assert _line(app).startswith("Ready")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.display_text import WORD_MAX, one_line
 from accord.transcript import ExitStatus
 
@@ -37,6 +38,13 @@ def stop_words(reason: str | None) -> StopWords:
         return StopWords("The turn is over.", True)
     known = _STOPS.get(reason)
     return known or StopWords(f"The turn ended: {one_line(reason, WORD_MAX)}.", False)
+
+
+def turn_end_words(chat: Chat) -> StopWords:
+    """Describe how the last turn of a chat ended; behind a gateway others may stop it too."""
+    if chat.stop_reason == "cancelled" and chat.people is not None and not chat.stopped_here:
+        return StopWords("The turn was stopped.", True)
+    return stop_words(chat.stop_reason)
 
 
 def exit_words(status: ExitStatus) -> str:

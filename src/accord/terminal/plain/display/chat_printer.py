@@ -94,6 +94,12 @@ class ChatPrinter(ConversationPrinter):
         self._end_speech()
         super()._verbatim(first, exact(text), style)
 
+    def to_copy(self, text: str) -> None:
+        """Print one line, however long: where the terminal breaks it, it is still copied whole."""
+        self._end_speech()
+        self._out.write(f"{exact(text)}\n")
+        self._out.flush()
+
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
         """Print text unchanged, except that rulers such as `=====` are cut to the width."""
         width = self.width - len(first)

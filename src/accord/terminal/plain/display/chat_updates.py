@@ -44,6 +44,7 @@ TOLD_CHARACTERS_MAX = 64 * 1024
 REMEDIES: dict[Remedy, str] = {
     "retry": "/retry to try again",
     "restart": "/restart to restart the agent",
+    "connect": "/restart to connect again",
     "new_session": "/new to open a new session",
     "log_in": "/login to log in",
     "dismiss": "",

@@ -23,7 +23,13 @@ from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.amounts_and_durations import cost_words, counted, usage_words
 from accord.terminal.model.labels.session_settings import mode_name
-from accord.terminal.model.people import here_words, member_rows
+from accord.terminal.model.people import (
+    here_words,
+    invitation_use,
+    invitation_words,
+    member_rows,
+    working_words,
+)
 from accord.terminal.model.permissions.denied_request import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
 from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
@@ -146,7 +152,7 @@ class Commands:
 
     async def stop(self, given: str) -> None:
         """Stop the running turn."""
-        if not self._chat.is_busy:
+        if not (self._chat.is_busy or self._chat.works_alone):
             raise AccordError("No turn is running.")
         self._controller.stop(self._chat)
 
@@ -254,20 +260,23 @@ class Commands:
 
     async def people(self, given: str) -> None:
         """List who is in the session; with a name and a role, let somebody in or out."""
-        people = self._chat.people
-        if people is None:
-            raise AccordError("Nobody else can be here: no gateway shares this session.")
         user, _, word = given.rpartition(" ")
         role = _role(word)
-        if user and role is not None:
-            await people.set_role(user.strip(), role)
-        elif user and word == "none":
-            await people.remove(user.strip())
-        elif given:
+        if given and not (user and (role or word == "none")):
             raise AccordError(f"Which role? /people USER {', '.join(ROLES)} or none")
-        else:
-            await people.refresh()
+        if given:
+            await self._controller.set_role(self._chat, user.strip(), role)
+        people = await self._controller.people(self._chat)
         numbered(self._printer, "In this session:", member_rows(people))
+
+    async def invite(self, given: str) -> None:
+        """Show once how somebody can join the session, and with which role."""
+        role = _role(given or "editor")
+        if role is None:
+            raise AccordError(f"Which role? /invite {', '.join(ROLES)}")
+        address = await self._controller.invite(self._chat, role)
+        self._say(invitation_words(role))
+        self._printer.to_copy(invitation_use(address))
 
     async def plan(self, given: str) -> None:
         """Show the latest plan of the agent."""
@@ -320,7 +329,12 @@ class Commands:
             "stopping": "is being stopped",
             "lost": "is not running",
         }
-        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]} in {one_line(chat.folder)}.")
+        does = (
+            "is " + working_words(chat).replace("W", "w", 1)
+            if chat.works_alone
+            else phases[chat.phase]
+        )
+        self._say(f"{one_line(chat.agent_name)} {does} in {one_line(chat.folder)}.")
         for what, words in (
             ("Session", chat.title or chat.session_id or ""),
             ("Mode", mode_name(view)),
@@ -379,7 +393,8 @@ TABLE: dict[str, Command] = {
     "model": Command(_on_session(SessionCommands.model), "[NAME]", "show or choose the model"),
     "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "show or set options"),
     "status": Command(Commands.status, "", "show the current state"),
-    "people": Command(Commands.people, "[USER ROLE]", "list who is here, or let them in"),
+    "people": Command(Commands.people, "[USER ROLE]", "list who is here, or change their role"),
+    "invite": Command(Commands.invite, "[ROLE]", "let somebody join this session"),
     "plan": Command(Commands.plan, "", "show the plan"),
     "files": Command(Commands.files, "", "list the files that the agent changed"),
     "diff": Command(Commands.diff, "[PATH]", "show what it changed in them"),

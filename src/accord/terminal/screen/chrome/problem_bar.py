@@ -30,6 +30,7 @@ TOLD_LATELY = 20
 _WORDS: dict[Remedy, str] = {
     "retry": "Try again",
     "restart": "Restart the agent",
+    "connect": "Connect again",
     "new_session": "New session",
     "log_in": "Log in",
     "dismiss": "Dismiss",

@@ -16,8 +16,13 @@ from textual.message import Message
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_bindings import key_text
 from accord.terminal.model.labels.amounts_and_durations import counted, span
-from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
-from accord.terminal.model.people import here_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import turn_end_words
+from accord.terminal.model.people import (
+    ahead_words,
+    here_words,
+    stop_refusal,
+    working_words,
+)
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 
@@ -60,7 +65,7 @@ class StatusLine(PartsLine):
 
     def _stop(self) -> list[Part]:
         is_going_on = self._chat.is_busy or self._chat.works_alone
-        if not is_going_on:
+        if not is_going_on or stop_refusal(self._chat) is not None:
             return []
         palette = self.palette
         keys = self._controller.settings.keys_of("stop")
@@ -79,21 +84,22 @@ class StatusLine(PartsLine):
             return [Part("◆ Waiting for you", palette.waiting), Part(more, palette.dim, weight=1)]
         if chat.phase == "starting":
             name = one_line(chat.agent_name)
-            return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
+            does = "Connecting to" if chat.is_remote else "Starting"
+            return [Part(f"○ {does} {name}…" if name else "○ Starting…", palette.dim, least=12)]
         if chat.lacks_session:
             return [Part("✗ No session", palette.error)]
         if chat.lacks_login:
             return [Part("✗ Not logged in", palette.error)]
         if chat.phase == "lost":
-            return [Part("✗ The agent is not running", palette.error)]
+            words = "Not connected" if chat.is_remote else "The agent is not running"
+            return [Part(f"✗ {words}", palette.error)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
             return self._working()
         behind = self._behind()
         if chat.works_alone:
-            words = "Working" if self._people() else "Working on its own"
-            return [Part(f"● {words}", palette.running), *behind, *self._people()]
+            return [Part(f"● {working_words(chat)}", palette.running), *behind, *self._people()]
         return [*self._after(), *behind]
 
     def _working(self) -> list[Part]:
@@ -107,6 +113,9 @@ class StatusLine(PartsLine):
                 found.append(Part(words, palette.dim, weight=2, least=_QUIET_LEAST))
             return [*found, *self._elapsed()]
         found = [Part("● Working", palette.running), *self._elapsed()]
+        ahead = ahead_words(chat)
+        if ahead:
+            return [*found, Part(f" · {ahead}", palette.dim), *self._people()]
         if last:
             found.append(Part(f" · {last}", palette.dim, weight=2, least=_LAST_LEAST))
         return [*found, *self._people()]
@@ -132,7 +141,7 @@ class StatusLine(PartsLine):
             return [Part("✗ See above", palette.error)]
         if chat.stop_reason in (None, "end_turn"):
             return [Part("Ready", palette.dim), *self._asks_again(), *self._people()]
-        ended = stop_words(chat.stop_reason)
+        ended = turn_end_words(chat)
         # The conversation has the details.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning

@@ -432,13 +432,15 @@ class PromptEditor(Widget):
 def placeholder(chat: Chat) -> str:
     """A hint about what happens to the next message."""
     if chat.phase == "starting":
-        return "The agent is starting; you can already type"
+        does = "Connecting" if chat.is_remote else "The agent is starting"
+        return f"{does}; you can already type"
     if chat.lacks_session:
         return "There is no session yet; your text stays here"
     if chat.lacks_login:
         return "You are not logged in; your text stays here"
     if chat.phase == "lost":
-        return "The agent is not running; your text stays here"
+        lost = "Not connected" if chat.is_remote else "The agent is not running"
+        return f"{lost}; your text stays here"
     if chat.people is not None and not chat.people.may_prompt:
         return "You are a viewer: you can read along, but not send prompts"
     if chat.is_busy:
