@@ -29,6 +29,7 @@ from accord.gateway.engine.sqlite.engine import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.machine.processes import exit_on_signal
 from accord.transport.server.listener.remote_server import RemoteServer
+from accord.web.page_files import PageFiles
 
 FILE_NAME: Final = "gateway.sqlite3"
 TOKEN_LABEL: Final = "token"
@@ -64,6 +65,7 @@ class GatewayServer:
             path=options.listener.path,
             origins=options.listener.allow_origins,
             hosts=options.hosts,
+            page=PageFiles().answer,
         )
 
     def close(self) -> None:
