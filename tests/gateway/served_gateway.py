@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 
@@ -28,9 +29,9 @@ def key_of(name: str) -> str:
 
 
 @asynccontextmanager
-async def served_gateway() -> AsyncIterator[int]:
-    """A gateway with two users on a port of this machine."""
-    settings = AgentSettings(name="echo", command=("echo",))
+async def served_gateway(**options: Any) -> AsyncIterator[int]:
+    """A gateway with two users on a port of this machine; `options` are settings of its agent."""
+    settings = AgentSettings(name="echo", command=("echo",), **options)
     users = {
         name: User(
             name=name,

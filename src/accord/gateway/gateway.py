@@ -25,6 +25,7 @@ from accord.gateway.agents.process_pool import ProcessPool
 from accord.gateway.agents.version_methods import VERSIONS, has
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.clients.workspace_requests import FileIndexes
 from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
@@ -80,6 +81,7 @@ class Gateway:
         self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
         self.is_draining = False
+        self.files = FileIndexes()
         self.processes = ProcessPool(self.usage, self._make_room)
         self._engine = engine
         self._node_name = node

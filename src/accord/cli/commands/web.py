@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -101,6 +102,9 @@ def _server(arguments: Namespace, config: Config) -> GatewayServer:
     elif arguments.agent is not None and arguments.after is None and is_url(arguments.agent):
         arguments.agent, arguments.after = None, [arguments.agent]
     target = target_of(arguments, GatewayConfig(), config)
+    # The one user of this gateway reaches their own files.
+    agents = {name: replace(one, workspace=True) for name, one in target.agents.items()}
+    target = replace(target, agents=agents)
     options = _options(arguments, target)
     token = options.token
     # The real path, so that a folder has one list of sessions.
