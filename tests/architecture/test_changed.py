@@ -34,7 +34,7 @@ def test_modules_have_the_name_by_which_they_are_imported() -> None:
 
 
 def test_the_built_page_is_about_what_serves_it() -> None:
-    """Issue 18: the page is no Python, and changes often."""
+    """Issue 18: the page is not Python, and changes often."""
     about = find_tests([Path("src/accord/web/page_files.py")], all_tests())
     assert about[0] == Path("tests/web/test_page_files.py")
 
