@@ -66,6 +66,7 @@ class Gateway:
     tasks: TaskGroup
     sessions: SessionRegistry
     idle_sessions: IdleSessions
+    files: FileIndexes
 
     def __init__(
         self,
@@ -81,7 +82,6 @@ class Gateway:
         self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
         self.is_draining = False
-        self.files = FileIndexes()
         self.processes = ProcessPool(self.usage, self._make_room)
         self._engine = engine
         self._node_name = node
@@ -96,6 +96,7 @@ class Gateway:
         self._node = await self._engine.enter(self._node_name)
         self._group = SupervisedTasks()
         self.tasks = await self._group.__aenter__()
+        self.files = FileIndexes(self.tasks)
         self.sessions = SessionRegistry(self._engine, self._node, lambda: self)
         self.idle_sessions = IdleSessions(
             self.agents,

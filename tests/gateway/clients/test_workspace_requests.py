@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from accord import Client, Permissions
 from accord.errors import RequestFailed
 from accord.gateway.clients.workspace_requests import FILE_BYTES_MAX, FileIndexes
+from accord.machine.file_search import file_index
 from tests.gateway.served_gateway import key_of, served_gateway
+from tests.hang_limit import HANG_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -232,12 +235,27 @@ async def test_a_folder_that_now_leads_out_of_the_agents_root_is_refused(project
 
 async def test_only_the_indexes_that_were_searched_last_are_kept(tmp_path: Path) -> None:
     """Each of a large project takes tens of megabytes."""
-    indexes = FileIndexes()
     (tmp_path / "one.py").write_text("")
     async with anyio.create_task_group() as tasks:
+        indexes = FileIndexes(tasks)
         for number in range(20):
             folder = tmp_path / str(number)
             folder.mkdir()
             tasks.start_soon(indexes.find, (str(folder),), "", 1)
     assert await indexes.find((str(tmp_path),), "one", 5) == ["one.py"]
     assert len(indexes._indexes) == 8
+
+
+async def test_a_search_does_not_wait_for_the_disk_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 18: quick in 100,000 files, at every key."""
+    monkeypatch.setattr(file_index, "FRESH_SECONDS", -1.0)
+    (tmp_path / "one.py").write_text("")
+    async with anyio.create_task_group() as tasks:
+        indexes, folders = FileIndexes(tasks), (str(tmp_path),)
+        assert await indexes.find(folders, "", 9) == ["one.py"]
+        (tmp_path / "two.py").write_text("")
+        with anyio.fail_after(HANG_SECONDS):
+            while await indexes.find(folders, "", 9) != ["one.py", "two.py"]:
+                await anyio.lowlevel.checkpoint()

@@ -49,7 +49,9 @@ from accord.schema.codec import encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
+
+    from anyio.abc import TaskGroup
 
 FILE_BYTES_MAX: Final = 4 << 20
 PATH_CHARACTERS_MAX: Final = 4096
@@ -74,13 +76,17 @@ _REASONS: Final[tuple[tuple[type[FileFailure], str, int], ...]] = (
 class FileIndexes:
     """The names of files that were searched for, shared by all clients of a gateway."""
 
-    def __init__(self) -> None:
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
         self._indexes: OrderedDict[tuple[str, ...], tuple[FilesIndex, anyio.Lock]] = OrderedDict()
         # One at a time: of two clients that have seen the same content, one is told of the other.
         self.writing = anyio.Lock()
 
     async def find(self, folders: tuple[str, ...], query: str, most: int) -> list[str]:
-        """Return the names that fit best, best first; old names are looked up again before."""
+        """Return the names that fit best, best first.
+
+        The first search waits for the disk; later ones do not, and may miss the newest files.
+        """
         if folders not in self._indexes:
             self._indexes[folders] = (FilesIndex(folders), anyio.Lock())
         self._indexes.move_to_end(folders)
@@ -88,7 +94,10 @@ class FileIndexes:
             self._indexes.popitem(last=False)
         index, lock = self._indexes[folders]
         async with lock:
-            await index.refresh()
+            if not index.was_read:
+                await index.refresh()
+            elif index.is_stale:
+                self._tasks.start_soon(index.refresh, name="file index")
             # Some hundredths of a second among a hundred thousand names.
             return await anyio.to_thread.run_sync(index.find, query, most)
 
@@ -196,7 +205,7 @@ async def _in_thread(session: HostedSession, work: Callable[[LocalFiles], _T]) -
 
 
 @contextmanager
-def _told(method: str) -> Iterator[None]:
+def _told(method: str) -> Generator[None]:
     """Make answers of what goes wrong with a file."""
     try:
         yield
