@@ -27,12 +27,7 @@ from accord.schema.codec import encode
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import read_resume_query
-from accord.transport.server.answers import (
-    HttpAnswer,
-    json_answer,
-    text_answer,
-    without_body,
-)
+from accord.transport.server.answers import HttpAnswer, json_answer, text_answer, without_body
 from accord.transport.server.application import (
     NOT_FOUND,
     PREFLIGHT,
