@@ -13,6 +13,7 @@
 #   make fuzz      the fuzz targets with atheris
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
+#   make page      build the page of the web client, which is committed (needs node)
 #   make format    format the code
 #   make picture   redraw the picture in the README
 #   make snapshots redraw the pictures that tests compare: look at them before you commit
@@ -33,22 +34,48 @@ PURE := schema jsonrpc protocol transcript translate
 
 .DEFAULT_GOAL := test
 .PHONY: test tests quick quick-tests check lint mypy pyright coverage unit browser others peers peers-setup interop \
-  soak accuracy verdicts fuzz rules bench format picture snapshots lock setup python
+  page page-setup page-tests page-check quick-page soak accuracy verdicts fuzz rules bench format picture snapshots lock setup python
 
 # Tests wait now and then, for a process or for a bound that they test.  What only reads the code
 # fills those gaps, and does not get in their way: it is nice, mypy less so, whose cache a test uses.
 test: python
 	@$(MAKE) --no-print-directory -j2 lint setup
-	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup tests || \
+	@$(MAKE) --no-print-directory -j5 mypy pyright peers-setup page-tests tests || \
 	  { echo "make test failed: the lines with *** above name the step." >&2; exit 1; }
 
 # What most changes need: the rest of `make test` takes long, and seldom finds what this does not.
 quick: python
-	@$(MAKE) --no-print-directory -j2 lint mypy quick-tests || \
+	@$(MAKE) --no-print-directory -j2 lint mypy quick-tests quick-page || \
 	  { echo "make quick failed: the lines with *** above name the step." >&2; exit 1; }
 
 quick-tests: python
 	@tests=$$($(PYTHON) scripts/changed.py) && $(PYTEST) -n 2 --dist worksteal -q -m "not slow" $$tests
+
+quick-page: python
+	@if $(PYTHON) scripts/changed.py --page; then $(MAKE) --no-print-directory page-tests; fi
+
+# The page of the web client: its source is in web/frontend, what is built of it in the package.
+PAGE_SOURCE := web/frontend
+PAGE_BUILT := src/accord/web/page
+NPM := npm --prefix $(PAGE_SOURCE)
+# The set-up has said why there are none.
+WITHOUT_NODE := if [ ! -x $(PAGE_SOURCE)/node_modules/.bin/vite ]; then exit 0; fi
+
+page-setup:
+	@sh scripts/setup.sh page
+
+page: page-setup
+	@$(WITHOUT_NODE); $(NPM) run build
+
+page-tests: page-setup
+	@$(WITHOUT_NODE); nice $(NPM) run check && nice $(NPM) test
+
+# What is committed must be what the source gives.
+page-check: page-setup
+	@$(WITHOUT_NODE); built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT && \
+	  $(NPM) run build -- --outDir "$$built" --emptyOutDir && diff -r "$$built" $(PAGE_BUILT) || \
+	  { echo "accord: $(PAGE_BUILT) is not what $(PAGE_SOURCE) gives: run make page, and commit it" >&2; \
+	    exit 1; }
 
 # What has a process of its own goes first, together.
 tests: coverage browser

@@ -13,7 +13,7 @@ from time import process_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from accord.terminal.model.prompt.fuzzy_search import Finder
+from accord.machine.file_search.fuzzy_search import Finder
 
 FILES = 100_000
 QUERIES = (

@@ -1,5 +1,7 @@
 """Prints the tests that `make quick` runs: those of the core, and those about what was changed.
 
+With `--page` it prints nothing, and succeeds if the source of the web client's page was changed.
+
 Changed is what differs from the branch that this one follows, else from the last commit.  Tests are
 about a module when they changed themselves, are called like it, or import it.
 """
@@ -20,6 +22,9 @@ FILES_MAX = 30
 IMPORT = re.compile(r"^\s*from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 DOTTED = re.compile(r"\b(?:accord|tests|scripts)(?:\.\w+)+")
 CHECKED = ("src/", "tests/", "scripts/")
+# The source of the web client's page, which has tests of its own, and what is built of it.
+PAGE = "web/frontend/"
+BUILT_PAGE, ABOUT_BUILT_PAGE = "src/accord/web/page/", "src/accord/web/page_files.py"
 
 
 def git(*words: str) -> list[str]:
@@ -28,13 +33,20 @@ def git(*words: str) -> list[str]:
     return asked.stdout.splitlines() if asked.returncode == 0 else []
 
 
-def changed_files() -> list[Path]:
-    """All Python files that were changed and are there."""
+def changed_names() -> set[str]:
+    """The names of all files that were changed."""
     followed = git("merge-base", "HEAD", "@{upstream}")
-    names = {
+    return {
         *git("diff", "--name-only", *(followed or ["HEAD"])),
         *git("ls-files", "--others", "--exclude-standard"),
     }
+
+
+def changed_files() -> list[Path]:
+    """All Python files that were changed and are there."""
+    names = changed_names()
+    if any(name.startswith(BUILT_PAGE) for name in names):
+        names.add(ABOUT_BUILT_PAGE)
     return [
         Path(name)
         for name in sorted(names)
@@ -86,7 +98,9 @@ def all_tests() -> list[Path]:
     ]
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
+    if arguments == ["--page"]:
+        return 0 if any(name.startswith(PAGE) for name in changed_names()) else 1
     changed = changed_files()
     about = find_tests(changed, all_tests())
     print(*ALWAYS, *about[:FILES_MAX])
@@ -99,4 +113,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

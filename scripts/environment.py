@@ -368,40 +368,50 @@ def set_up(environment: Environment) -> None:
         environment.stamp()
 
 
-def set_up_node() -> None:
-    """Install the Node packages of package-lock.json; without node, say so and go on."""
-    lock, stamp = ROOT / "package-lock.json", ROOT / "node_modules" / "installed-package-lock.json"
+# Folders with Node packages, and what is skipped without node.
+NODE_FOLDERS = {
+    "node": (ROOT, "pyright and the tests against the TypeScript SDK are"),
+    "page": (ROOT / "web/frontend", "the build and the tests of the web client are"),
+}
+
+
+def set_up_node(name: str) -> None:
+    """Install the Node packages of a package-lock.json; without node, say so and go on."""
+    folder, skipped = NODE_FOLDERS[name]
+    lock, stamp = folder / "package-lock.json", folder / "node_modules/installed-package-lock.json"
+    if not lock.is_file():
+        say(f"{lock.relative_to(ROOT)} is not there: {skipped} skipped")
+        return
 
     def is_complete() -> bool:
         return stamp.is_file() and stamp.read_bytes() == lock.read_bytes()
 
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
-        say(
-            "node and npm are missing: pyright and the tests against the TypeScript SDK are skipped"
-        )
+        say(f"node and npm are missing: {skipped} skipped")
         return
     if is_complete():
         return
     with only_one_setup():
         if is_complete():
             return
-        say("setting up node_modules from package-lock.json")
+        say(f"setting up {stamp.parent.relative_to(ROOT)} from package-lock.json")
         # Not `npm ci`: it wants an entry for every platform, and the lock has this one's.
-        if not run([npm, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]):
+        words = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]
+        if not run([npm, "--prefix", str(folder), *words]):
             raise SetupFailed(why_install_failed(lock))
         shutil.copyfile(lock, stamp)
 
 
 def main(names: list[str]) -> int:
-    unknown = set(names) - {*ENVIRONMENTS, "node"}
+    unknown = set(names) - {*ENVIRONMENTS, *NODE_FOLDERS}
     if unknown or not names:
-        say(f"name the environments to set up: {', '.join(ENVIRONMENTS)}, node")
+        say(f"name the environments to set up: {', '.join([*ENVIRONMENTS, *NODE_FOLDERS])}")
         return 2
     try:
         for name in names:
-            if name == "node":
-                set_up_node()
+            if name in NODE_FOLDERS:
+                set_up_node(name)
             else:
                 set_up(ENVIRONMENTS[name])
     except SetupFailed as failure:

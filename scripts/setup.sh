@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds a Python that is new enough and lets it make the environments named as arguments.
-# Usage: scripts/setup.sh [run] [mcp] [remote] [models] [dev] [acp-0.12] [acp-1.0rc] [fuzz] [node]     (see scripts/environment.py)
+# Usage: scripts/setup.sh [run] [mcp] [remote] [models] [dev] [acp-0.12] [acp-1.0rc] [fuzz] [node] [page]     (see scripts/environment.py)
 here=$(dirname "$0")
 found=
 for python in python3 python3.14 python3.13 python3.12 python3.11; do

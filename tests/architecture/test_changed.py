@@ -33,6 +33,12 @@ def test_modules_have_the_name_by_which_they_are_imported() -> None:
     assert module_of(Path("tests/cli/home.py")) == "tests.cli.home"
 
 
+def test_the_built_page_is_about_what_serves_it() -> None:
+    """Issue 18: the page is not Python, and changes often."""
+    about = find_tests([Path("src/accord/web/page_files.py")], all_tests())
+    assert about[0] == Path("tests/web/test_page_files.py")
+
+
 def test_the_list_is_bounded_and_every_entry_is_there() -> None:
     """Issue 14: under two minutes, whatever was changed."""
     asked = subprocess.run(

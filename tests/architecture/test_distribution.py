@@ -1,5 +1,6 @@
 """What people get: the wheel, the command, the extras."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -31,6 +32,14 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: zipfile.ZipFi
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == source
     assert "accord/py.typed" in packed
+
+
+def test_the_page_of_the_web_client_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    """Issue 18: its built files are shipped; users need no Node."""
+    page = "accord/web/page/"
+    index = wheel.read(f"{page}index.html").decode()
+    for loaded in re.findall(r'(?:src|href)="(?:\./)?([^":]+)"', index):
+        assert wheel.read(page + loaded), loaded
 
 
 def test_the_core_depends_on_msgspec_and_anyio_alone(wheel: zipfile.ZipFile) -> None:

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/accord"
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
 FOLDER_FILES_MAX = 15
-# Their files are the chapters of the specification.
-CHAPTERS = {"schema/v1", "schema/v2"}
+# Their files are the chapters of the specification, and the commands as `accord --help` lists them.
+CHAPTERS = {"schema/v1", "schema/v2", "cli/commands"}
 # These are nouns.
 NOUNS = {"framing", "logging", "streaming", "tracing", "string"}
 PREFIX = re.compile(r"(?:v1|v2|draft|early|unstable)_")

@@ -36,7 +36,7 @@ STARTERS = {
     "mcp/schema_validation.py": OWN,
     "terminal/model/changes/git_state.py": GIT,
     "terminal/model/prompt/clipboard_image.py": SYSTEM,
-    "terminal/model/prompt/file_index.py": GIT,
+    "machine/file_search/file_index.py": GIT,
     "terminal/screen/web_browser.py": SYSTEM,
     "terminal/screen/external_editor.py": PERSON,
     "tracing/recorder/recorder.py": PERSON,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -29,9 +29,9 @@ def key_of(name: str) -> str:
 
 
 @asynccontextmanager
-async def served_gateway(**options: Any) -> AsyncIterator[int]:
-    """A gateway with two users on a port of this machine; the options are the agent's."""
-    settings = AgentSettings(name="echo", command=("echo",))
+async def served_gateway(*, versions: Iterable[int] = (1, 2), **options: Any) -> AsyncIterator[int]:
+    """A gateway with two users on a port of this machine; `options` are settings of its agent."""
+    settings = AgentSettings(name="echo", command=("echo",), **options)
     users = {
         name: User(
             name=name,
@@ -44,7 +44,7 @@ async def served_gateway(**options: Any) -> AsyncIterator[int]:
     config = GatewayConfig(
         agents={"echo": settings}, users=users, oauth=None, listener=ListenerSettings()
     )
-    hosted = HostedAgent(settings, in_process(echoing_agent(**options)))
+    hosted = HostedAgent(settings, in_process(echoing_agent(versions=versions)))
     with anyio.fail_after(HANG_SECONDS):
         async with Gateway({"echo": hosted}, MemoryEngine(MemoryDisk())) as gateway:
             application = GatewayApplication(gateway, access=Access(config))

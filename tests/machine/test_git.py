@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from accord.builtin.tools.search.project_files import project_files
+from accord.machine.file_search.file_index import FilesIndex
 from accord.machine.git import filters_named, git_command, git_environment
 from accord.terminal.model.changes.git_state import read_git_state
-from accord.terminal.model.prompt.file_index import FilesIndex
 from tests.cli.security.hostile_project import HostileProject
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

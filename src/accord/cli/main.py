@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Name -> one line of help; the module has the same name.
 COMMANDS = {
     "chat": "chat with any agent, full screen or line by line (the default command)",
+    "web": "chat with an agent on a page in your browser",
     "agent": "run the built-in agent on stdin and stdout, for editors",
     "run": "send one prompt to an agent, for scripts, CI and pipes",
     "login": "log in to an agent with one of its login methods",
@@ -45,7 +46,7 @@ OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 
 # Commands that start another program, given after `--`.
 STARTERS = frozenset(
-    {"chat", "run", "login", "record", "replay", "check", "translate", "proxy", "serve"}
+    {"chat", "run", "login", "record", "replay", "check", "translate", "proxy", "serve", "web"}
 )
 
 # The exit codes of shells for a program that a signal ended: 128 plus its number.

@@ -1,13 +1,13 @@
 """The gateway as an ASGI application: agents by their paths, and what tools ask a server for.
 
 What always holds
-    * Every request passes the guard against foreign pages and hosts; all but the two questions
-      whether the gateway lives need credentials as well.
+    * Every request passes the guard against foreign pages and hosts; all but the files of the page
+      and the two questions whether the gateway lives need credentials as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
@@ -27,7 +27,7 @@ from accord.schema.codec import encode
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import read_resume_query
-from accord.transport.server.answers import HttpAnswer, json_answer, text_answer
+from accord.transport.server.answers import HttpAnswer, json_answer, text_answer, without_body
 from accord.transport.server.application import (
     NOT_FOUND,
     PREFLIGHT,
@@ -48,6 +48,9 @@ READY: Final = "/readyz"
 METRICS: Final = "/metrics"
 DEFAULT_PATH: Final = "/acp"
 
+PageFile = Callable[[RemoteRequest], HttpAnswer | None]
+"""Answers requests for the files of a page; None for every other path."""
+
 
 def path_of(name: str) -> str:
     """Return where an agent is served."""
@@ -66,8 +69,13 @@ class GatewayApplication:
         origins: Iterable[str] | None = None,
         hosts: Iterable[str] | None = None,
         limits: RemoteLimits | None = None,
+        page: PageFile | None = None,
+        folder: str | None = None,
     ) -> None:
         """Serve the agents at their paths, and the pages of the gateway.
+
+        `page` has the files of a web client, which everybody may see.  In `folder` clients begin
+        their sessions unless their users choose another one.
 
         Raises:
             LocalProtocolError: a host, an origin or a limit is invalid, or the path is one of the
@@ -76,6 +84,8 @@ class GatewayApplication:
         self.gateway = gateway
         self.is_draining = False
         self._access = access
+        self._page_file = page
+        self._folder = folder
         self._remotes: dict[str, tuple[HostedAgent, RemoteApplication]] = {}
 
         def add(agent: HostedAgent, at: str) -> RemoteApplication:
@@ -192,6 +202,11 @@ class GatewayApplication:
             await (await self._login.answer(request)).send(send)
         elif request.path in (ALIVE, READY) and not request.is_websocket:
             await self._life(request).send(send)
+        elif (file := self._file(request)) is not None:
+            send = without_body(send) if request.method == "HEAD" else send
+            # A client that does not read its answer does not keep the request for ever.
+            with anyio.move_on_after(self.limits.stall_seconds):
+                await file.send(send)
         else:
             admitted = await self.admit(request)
             if request.path in _PAGES and not isinstance(admitted, Refusal):
@@ -214,6 +229,18 @@ class GatewayApplication:
             return text_answer(503, "shutting down", ("retry-after", "5"))
         return text_answer(200, "ok")
 
+    def _file(self, request: RemoteRequest) -> HttpAnswer | None:
+        """Answer what is asked of the page; None if the request is for something else."""
+        if self._page_file is None or request.is_websocket or request.path in self._remotes:
+            return None
+        answer = self._page_file(request)
+        if answer is None:
+            return None
+        refusal = self.guard.refusal(request)
+        if refusal is not None:
+            return text_answer(refusal.status, refusal.reason)
+        return answer if request.method in _READING else _READ_ONLY
+
     async def _page(self, request: RemoteRequest, identity: str) -> HttpAnswer:
         if request.method not in _READING:
             return _READ_ONLY
@@ -222,7 +249,8 @@ class GatewayApplication:
             body = metrics_of(self.gateway, mine)
             return HttpAnswer(200, body, "text/plain; version=0.0.4; charset=utf-8")
         described = [await _description(self.gateway.agents[name]) for name in mine]
-        return json_answer(200, encode({"agents": described}))
+        folder = {} if self._folder is None else {"folder": self._folder}
+        return json_answer(200, encode({"agents": described, **folder}))
 
     async def _serve(self, agent: HostedAgent, transport: Any, identity: str) -> None:
         principal = self._access.principal(identity)

@@ -25,6 +25,7 @@ from accord.gateway.agents.process_pool import ProcessPool
 from accord.gateway.agents.version_methods import VERSIONS, has
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.clients.workspace_requests import FileIndexes
 from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
@@ -65,6 +66,7 @@ class Gateway:
     tasks: TaskGroup
     sessions: SessionRegistry
     idle_sessions: IdleSessions
+    files: FileIndexes
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class Gateway:
         self._node = await self._engine.enter(self._node_name)
         self._group = SupervisedTasks()
         self.tasks = await self._group.__aenter__()
+        self.files = FileIndexes(self.tasks)
         self.sessions = SessionRegistry(self._engine, self._node, lambda: self)
         self.idle_sessions = IdleSessions(
             self.agents,

@@ -57,6 +57,7 @@ async def test_the_gateway_says_what_it_understands() -> None:
             "_accord.session/members",
             "_accord.session/presence",
             "_accord.session/remove",
+            "_accord.session/rename",
             "_accord.session/set_role",
         ]
         assert capabilities["loadSession"] is True

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,7 @@ from accord.gateway.engine.sqlite.engine import SqliteEngine
 from accord.gateway.gateway import Gateway
 from accord.machine.processes import exit_on_signal
 from accord.transport.server.listener.remote_server import RemoteServer
+from accord.web.page_files import PageFiles
 
 FILE_NAME: Final = "gateway.sqlite3"
 TOKEN_LABEL: Final = "token"
@@ -37,8 +38,19 @@ TOKEN_LABEL: Final = "token"
 class GatewayServer:
     """Everything that `accord serve` runs; the access is checked before anything is started."""
 
-    def __init__(self, target: Target, options: ServerOptions, *secrets: Path | None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        options: ServerOptions,
+        *secrets: Path | None,
+        command: str = "serve",
+        folder: str | None = None,
+        announce: Callable[[str], None] | None = None,
+    ) -> None:
         """No agent in a sandbox sees `secrets`.
+
+        `command` is the one that the user has typed, `folder` where sessions begin by default.
+        `announce` is told the beginning of all URLs, and says what the user has to know.
 
         Raises:
             LocalProtocolError: a token, a path, a host or an origin cannot be used.
@@ -46,6 +58,8 @@ class GatewayServer:
         """
         self._target = target
         self._options = options
+        self._command = f"accord {command}"
+        self._say_where = announce or self._announce
         self._secrets = [one for one in (*secrets, options.data) if one is not None]
         self._access = Access(options.config, token=options.token)
         self._empty = Path(tempfile.mkdtemp(prefix="accord-empty-"))
@@ -64,6 +78,8 @@ class GatewayServer:
             path=options.listener.path,
             origins=options.listener.allow_origins,
             hosts=options.hosts,
+            page=PageFiles().answer,
+            folder=folder,
         )
 
     def close(self) -> None:
@@ -82,13 +98,13 @@ class GatewayServer:
                 try:
                     await server.__aenter__()
                 except OSError as error:
-                    complain(f"accord serve: {self._why_not(error)}")
+                    complain(f"{self._command}: {self._why_not(error)}")
                     return 1
                 try:
                     # Many connections are many objects that are not garbage: look for it rarely.
                     gc.freeze()
                     gc.set_threshold(*GARBAGE_THRESHOLDS)
-                    self._announce(server)
+                    self._say_where(self._options.origin(server.port))
                     self._gateway.tasks.start_soon(self._ask_agents)
                     await self._until_signal(signals)
                 finally:
@@ -102,7 +118,7 @@ class GatewayServer:
             try:
                 await agent.profile()
             except (AccordError, OSError) as error:
-                complain(f"accord serve: {agent.name} does not work: {error}")
+                complain(f"{self._command}: {agent.name} does not work: {error}")
 
     async def _until_signal(self, signals: AsyncIterator[signal.Signals]) -> None:
         """Wait for a signal, and then until the turns that run are over, or another one comes."""
@@ -111,7 +127,7 @@ class GatewayServer:
         seconds = self._options.config.drain_seconds
         if self._gateway.busy_sessions and seconds:
             complain(
-                f"accord serve: waiting up to {seconds} s for turns to end"
+                f"{self._command}: waiting up to {seconds} s for turns to end"
                 " (another signal stops at once)"
             )
         async with anyio.create_task_group() as tasks:
@@ -122,18 +138,22 @@ class GatewayServer:
 
     async def _drain(self, seconds: float, scope: anyio.CancelScope) -> None:
         if not await self._gateway.drain(seconds):
-            complain(f"accord serve: turns were still running after {seconds:g} s; they are cut")
+            complain(f"{self._command}: turns were still running after {seconds:g} s; they are cut")
         scope.cancel()
 
-    def _announce(self, server: RemoteServer) -> None:
+    def ticket(self) -> str:
+        """Make what logs one browser in, once, instead of the token."""
+        assert self._options.token is not None
+        return self._access.tickets.make(self._options.token)
+
+    def _announce(self, origin: str) -> None:
         """Say where the agents are, where their sessions are stored, and what the token is."""
-        origin = self._options.origin(server.port)
         names = list(self._gateway.agents)
         first = f"{origin}{self._application.path}"
-        complain(f"accord serve: {names[0]} is at {first}")
+        complain(f"{self._command}: {names[0]} is at {first}")
         for name in names[1:]:
-            complain(f"accord serve: {name} is at {origin}{path_of(name)}")
-        complain(f"accord serve: sessions are stored in {self._options.data}")
+            complain(f"{self._command}: {name} is at {origin}{path_of(name)}")
+        complain(f"{self._command}: sessions are stored in {self._options.data}")
         if self._options.is_new:
             # Not on stderr, where secrets are removed: it is shown here once and nowhere else.
             say(f"{TOKEN_LABEL}: {self._options.token}")

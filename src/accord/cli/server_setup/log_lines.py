@@ -35,15 +35,19 @@ class JsonLines(logging.Formatter):
 class TextLines(logging.Formatter):
     """A sentence behind the name of the command, as the command's own."""
 
+    def __init__(self, command: str = "serve") -> None:
+        super().__init__()
+        self._command = command
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        return visible(f"accord serve: {record.levelname.lower()}: {record.getMessage()}")
+        return visible(f"accord {self._command}: {record.levelname.lower()}: {record.getMessage()}")
 
 
-def write_log(kind: str, level: str) -> None:
+def write_log(kind: str, level: str, *, command: str = "serve") -> None:
     """Write what this package logs from now on to stderr."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if kind == "json" else TextLines())
+    handler.setFormatter(JsonLines() if kind == "json" else TextLines(command))
     ours = logging.getLogger("accord")
     ours.setLevel(level.upper())
     ours.handlers[:] = [handler]

@@ -9,14 +9,14 @@ from accord.errors import ConfigError
 from accord.machine import optional_packages
 
 
-def require_remote_packages() -> None:
+def require_remote_packages(command: str = "serve") -> None:
     """Install what a checkout needs, or say which package is missing.
 
     Raises:
         ConfigError: a package is missing, or cannot be installed.
     """
     if optional_packages.is_missing("remote"):
-        complain("accord serve: installing the packages for HTTP and WebSocket (only once)")
+        complain(f"accord {command}: installing the packages for HTTP and WebSocket (only once)")
         anyio.run(optional_packages.install, "remote")
     try:
         import granian

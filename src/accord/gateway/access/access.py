@@ -23,6 +23,7 @@ from accord.gateway.access.credentials import (
     CredentialRefused,
     read_credential,
 )
+from accord.gateway.access.login_tickets import LoginTickets
 from accord.gateway.access.principal import Principal, principal_of_token
 from accord.gateway.configuration.config_file import GatewayConfig
 from accord.gateway.configuration.rights import EVERY_AGENT, Role
@@ -70,6 +71,7 @@ class Access:
         self.browser_sessions = BrowserSessions(
             is_secure=listener.has_secure_cookies, port=listener.port, clock=clock
         )
+        self.tickets = LoginTickets(clock=clock)
         self._token_digest = None if token is None else digest_of(token)
         self._fetch = fetch
         self._clock = clock

@@ -66,7 +66,8 @@ class LoginEndpoint:
             header = request.headers.get("authorization")
             if header is None:
                 raise CredentialRefused("missing")
-            credential = Credential("bearer", read_bearer(header))
+            token = self._access.tickets.redeem(read_bearer(header))
+            credential = Credential("bearer", token)
             principal = await self._access.check(credential)
         except CredentialRefused as refused:
             sender = request.client or "an unknown address"

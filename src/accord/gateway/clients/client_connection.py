@@ -23,6 +23,7 @@ from accord.gateway.clients.capabilities import ClientAbilities, with_gateway
 from accord.gateway.clients.event_messages import shown, told
 from accord.gateway.clients.people_requests import PeopleRequests
 from accord.gateway.clients.session_requests import Reply, SessionRequests, Sessions
+from accord.gateway.clients.workspace_requests import FileIndexes, WorkspaceRequests
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.hosted_session import HostedSession
@@ -63,6 +64,7 @@ class Gateway(Sessions, Protocol):
     is_draining: bool
     usage: Usage
     sessions: SessionRegistry
+    files: FileIndexes
 
     def process_for(self, client: Any) -> Awaitable[AgentProcess]:
         """Return a process for what is about no session."""
@@ -103,7 +105,12 @@ class ClientConnection:
         self._abilities = ClientAbilities(version, {})
         requests = SessionRequests(self, gateway)
         people = PeopleRequests(self, requests, gateway.sessions)
-        self._replies: dict[str, Reply] = {**requests.replies(), **people.replies()}
+        workspace = WorkspaceRequests(self, requests, gateway.files)
+        self._replies: dict[str, Reply] = {
+            **requests.replies(),
+            **people.replies(),
+            **workspace.replies(),
+        }
 
     async def serve(self) -> None:
         """Serve the client until it goes."""
@@ -341,7 +348,7 @@ class ClientConnection:
                 raise
             answer = process.initialized
         assert answer is not None
-        request.answer(encode(with_gateway(to_python(answer), self.version)))
+        request.answer(encode(with_gateway(to_python(answer), self.version, self._replies)))
 
     async def _connection_request(self, request: OpenRequest, params: Raw) -> None:
         process = await self._gateway.process_for(self)

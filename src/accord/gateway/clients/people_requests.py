@@ -29,15 +29,8 @@ from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
 
-METHODS: Final = (
-    "_accord.session/invite",
-    "_accord.session/join",
-    "_accord.session/members",
-    "_accord.session/presence",
-    "_accord.session/remove",
-    "_accord.session/set_role",
-)
-"""What the gateway understands beyond the protocol."""
+PRESENCE: Final = "_accord.session/presence"
+"""A notification that the gateway understands."""
 
 
 class Sessions(Protocol):

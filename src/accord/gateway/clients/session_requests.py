@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from accord.errors import RequestError, RequestFailed
 from accord.gateway.access.principal import Principal
@@ -20,6 +20,8 @@ from accord.jsonrpc.error_codes import METHOD_NOT_FOUND, PERMISSION_DENIED, RESO
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
+
+TITLE_CHARACTERS_MAX: Final = 200
 
 Reply = Callable[[OpenRequest, Raw], Awaitable[None]]
 
@@ -87,6 +89,7 @@ class SessionRequests:
             "session/list": self.list,
             "session/close": self.close,
             "session/delete": self.close,
+            "_accord.session/rename": self.rename,
         }
 
     async def new(self, request: OpenRequest, params: Raw) -> None:
@@ -163,6 +166,23 @@ class SessionRequests:
         """List the sessions that the client may see."""
         page = await self._sessions.list_sessions(self._client, to_python(params))
         request.answer(encode(page))
+
+    async def rename(self, request: OpenRequest, params: Raw) -> None:
+        """Give a session a title, which the agent does not change any more."""
+        session, read = await self.find(request, params)
+        require(self._client.role_in(session.facts), request.method)
+        title = read.get("title")
+        if (
+            not isinstance(title, str)
+            or not title.strip()
+            or len(title) > TITLE_CHARACTERS_MAX
+            or not title.isprintable()
+        ):
+            said = f"Expected one line of at most {TITLE_CHARACTERS_MAX} characters"
+            raise RequestError.invalid_params(said, "$.title")
+        session.rename(title.strip())
+        await session.flush()
+        request.answer(encode({"title": title.strip()}))
 
     async def close(self, request: OpenRequest, params: Raw) -> None:
         """Close or delete a session; who may not close it leaves it."""

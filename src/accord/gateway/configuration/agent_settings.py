@@ -49,7 +49,11 @@ class StdioMcpRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """One agent.  `root` is the folder in which clients may have their sessions, None for all."""
+    """One agent.  `root` is the folder in which clients may have their sessions, None for all.
+
+    With `workspace` they may read and write files of those folders themselves, with the rights of
+    the gateway: an agent may have no tool for that, or be in a sandbox.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -62,6 +66,7 @@ class AgentSettings:
     process: ProcessPer = "session"
     sandbox: SandboxSettings | None = None
     stdio_mcp: StdioMcpRule = field(default_factory=StdioMcpRule)
+    workspace: bool = False
 
 
 def read_agents(table: Table, folder: Path) -> dict[str, AgentSettings]:
@@ -101,6 +106,7 @@ def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
         process="connection" if said == "connection" else "session",
         sandbox=_sandbox(table, folder),
         stdio_mcp=_stdio_mcp(table),
+        workspace=table.flag("workspace", False),
     )
 
 

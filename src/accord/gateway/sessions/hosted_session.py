@@ -223,6 +223,13 @@ class HostedSession:
         attachment.client.extension("_accord.session/closed", params)
         self.detach(attachment)
 
+    def rename(self, title: str) -> None:
+        """Give the session a title, and tell everybody."""
+        self.facts.title, self.facts.is_renamed = title, True
+        update = {"sessionUpdate": "session_info_update", "title": title}
+        self._put(UPDATE, body_of(sessionId=self.session_id, update=update))
+        self.changed()
+
     def set_role(self, principal: str, role: Role | None) -> None:
         """Let somebody in, change what they may do, or (None) remove them.
 
@@ -416,6 +423,8 @@ class HostedSession:
                 self.turns.reported(update)
             case "user_message" if not self.is_opening:
                 return self.turns.repeated(update)
+            case "session_info_update" if self.facts.is_renamed:
+                return update.pop("title", None) is not None
             case "session_info_update" if isinstance(update.get("title"), str):
                 self.facts.title = update["title"]
                 self.changed()

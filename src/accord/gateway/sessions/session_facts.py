@@ -26,6 +26,8 @@ class SessionFacts:
     initialize: dict[str, Any]
     members: dict[str, Role] = field(default_factory=dict)
     title: str | None = None
+    # Somebody has chosen the title: the agent does not change it any more.
+    is_renamed: bool = False
     updated_at: str | None = None
     turn_open: bool = False
     # Open invitations: the hash of each code, and what it gives.

@@ -39,7 +39,7 @@ _log = logger("accord.gateway")
 # By the number in a stored record.
 _VERSIONS: Final[dict[int, Version]] = {1: "v1", 2: "v2"}
 
-KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused")
+KEPT: Final = ("opened_with", "opened", "initialize", "invites", "unused", "is_renamed")
 """What a record keeps as JSON, because the engine does not need to know it."""
 
 INTERRUPTED: Final = (

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from accord.terminal.model.prompt.fuzzy_search import is_match
+from accord.machine.file_search.fuzzy_search import is_match
 from accord.terminal.model.text.display_text import one_line
 from accord.transcript.items.options_and_commands import Command
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from accord.terminal.model.prompt.fuzzy_search import is_match
+from accord.machine.file_search.fuzzy_search import is_match
 
 _AT_START, _AT_WORD, _INSIDE, _BESIDE, _SCATTERED = range(5)
 

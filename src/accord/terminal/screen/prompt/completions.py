@@ -25,6 +25,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.machine.file_search.file_index import FilesIndex
+from accord.machine.file_search.fuzzy_search import positions_of
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.completion import (
     CompletionQuery,
@@ -33,8 +35,6 @@ from accord.terminal.model.prompt.completion import (
     fitting,
     hint_for,
 )
-from accord.terminal.model.prompt.file_index import FilesIndex
-from accord.terminal.model.prompt.fuzzy_search import positions_of
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.prompt.text_area import PromptArea

@@ -12,7 +12,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from accord.terminal.model.prompt.file_index import FilesIndex
+from accord.machine.file_search.file_index import FilesIndex
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers import Picker, Row
 from accord.terminal.screen.pickers.search_matches import SearchedRows

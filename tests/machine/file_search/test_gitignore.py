@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from accord.terminal.model.prompt.gitignore import PATTERN_CHARACTERS_MAX, Ignore
+from accord.machine.file_search.gitignore import PATTERN_CHARACTERS_MAX, Ignore
 
 CASES = [
     ("*.pyc", "a/b.pyc", True),

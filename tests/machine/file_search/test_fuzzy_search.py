@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.prompt import fuzzy_search
-from accord.terminal.model.prompt.fuzzy_search import Finder, is_match, points_of, positions_of
+from accord.machine.file_search import fuzzy_search
+from accord.machine.file_search.fuzzy_search import Finder, is_match, points_of, positions_of
 
 _LETTERS = "abC/._é"
 _PATHS = st.lists(st.text(_LETTERS, min_size=1, max_size=12), max_size=40, unique=True)

@@ -20,9 +20,9 @@ from time import monotonic
 
 import anyio.to_thread
 
+from accord.machine.file_search.fuzzy_search import Finder
+from accord.machine.file_search.gitignore import Ignore
 from accord.machine.git import git_command, git_environment
-from accord.terminal.model.prompt.fuzzy_search import Finder
-from accord.terminal.model.prompt.gitignore import Ignore
 
 FILES_MAX = 200_000
 FRESH_SECONDS = 10.0

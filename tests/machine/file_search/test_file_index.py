@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accord.terminal.model.prompt import file_index as files_index
-from accord.terminal.model.prompt.file_index import (
+from accord.machine.file_search import file_index as files_index
+from accord.machine.file_search.file_index import (
     FRESH_SECONDS,
     FilesIndex,
     files_beneath,

@@ -1,0 +1,1 @@
+"""Finding files by their names: what git would not ignore, searched at every key press."""
