@@ -68,7 +68,7 @@ def test_every_known_module_still_writes() -> None:
 def test_text_is_made_visible_in_one_place() -> None:
     """Issue 12: no second list of characters that are not drawn."""
     tellers = {"isprintable", "category"}
-    # They judge a key, a file, an address or a command, and show no text.
+    # They judge a key, a file, an address, a title or a command, and show no text.
     judges = {
         "terminal/model/key_bindings.py",
         "terminal/model/text/display_text.py",
@@ -76,6 +76,7 @@ def test_text_is_made_visible_in_one_place() -> None:
         "agent/tools/files.py",
         "agent/tools/always_answers.py",
         "client/permissions/request.py",
+        "gateway/clients/session_requests.py",
         "client/shell/scanner.py",
         "machine/filesystem/auto_executed_files.py",
         "machine/console/control_characters.py",

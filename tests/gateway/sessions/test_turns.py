@@ -199,7 +199,7 @@ async def test_prompts_that_come_while_no_process_runs_start_one() -> None:
 
 
 async def test_everybody_learns_whose_turn_runs_and_when_it_is_over() -> None:
-    """A v1 agent reports no state, so that the gateway says it; also to who comes later."""
+    """A v1 agent reports no state, so the gateway says it, also to latecomers."""
     async with scripted() as one:
         ann, bob, session_id = await one.pair("viewer")
         ann.prompt(session_id, "first")

@@ -282,7 +282,7 @@ async def test_another_s_turn_is_shown_and_can_be_stopped(
         his.stop(bob)
         assert "you cannot stop its turns. To take part, ask Ann" in remarks(bob)[-1]
         assert stop_refusal(bob) is not None
-        # Who comes in the middle of it sees the same.
+        # Somebody who comes in the middle of it sees the same.
         later = await opened(his, options)
         await until(later, lambda chat: chat.works_alone)
         assert working_words(later) == "Working for Ann"

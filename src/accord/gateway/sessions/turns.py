@@ -117,7 +117,7 @@ class Turns:
 
     @property
     def author(self) -> dict[str, str] | None:
-        """Who wrote the prompt that the agent works on, while its request is open."""
+        """The person who wrote the prompt that the agent works on, while its request is open."""
         for prompt in (*self._sent.values(), *self._on_its_way):
             return author_of(prompt.client)
         return None

@@ -111,9 +111,8 @@ class Chat:
         self.own_title: str | None = None
         # The title that the session has in the agent's list.
         self.listed_title = ""
-        # The stop reason of the last turn.
+        # The stop reason of the last turn, and whether it was we who stopped it.
         self.stop_reason: str | None = None
-        # Whether it was we who stopped it.
         self.stopped_here = False
         self.turn_began: float | None = None
         self.heard_at: float | None = None
@@ -122,17 +121,15 @@ class Chat:
         self.call_ended: dict[str, float] = {}
         # By tool call: why it was denied.
         self.denied: dict[str, str] = {}
-        # The last denied request, which Retry asks for again.
+        # What Retry asks for or sends again: the last denied request, the last prompt that failed.
         self.denied_request: PermissionRequest | None = None
+        self.last_sent: Draft | None = None
         # Visited pages that the agent still waits for.
         self.pages: list[UrlRequest] = []
-        # Finds the people of a session that a gateway shares.
+        # Finds the people of a session that a gateway shares; these people, and the role last shown.
         self.meets: People | None = None
-        # Those people, and the role that was last shown.
         self.people: SessionPeople | None = None
         self.own_role = ""
-        # The last prompt, which Retry sends again after a failure.
-        self.last_sent: Draft | None = None
         # The number of handled transcript entries, and the last of them.
         self._seen = 0
         self._last: Entry | None = None

@@ -64,7 +64,7 @@ def working_words(chat: Chat) -> str:
 
 
 def ahead_words(chat: Chat) -> str:
-    """Whose turn ours waits for; empty if it waits for none."""
+    """Name the person whose turn ours waits for; empty if it waits for none."""
     author = None if chat.people is None else chat.people.turn
     if author is None or chat.people is None or author.user == chat.people.user:
         return ""

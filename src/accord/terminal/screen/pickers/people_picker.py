@@ -186,7 +186,7 @@ class InvitationScreen(ModalScreen[None]):
             yield Hints([Hint("C", "copy", "copy"), Hint("Esc", "close", "close")])
 
     def action_copy(self) -> None:
-        """Copy the command."""
+        """Put what joins the session on the clipboard."""
         self.app.copy_to_clipboard(self._use)
         notify(self.app, "Copied.")
 
