@@ -126,7 +126,7 @@ class Chat:
         self.last_sent: Draft | None = None
         # Visited pages that the agent still waits for.
         self.pages: list[UrlRequest] = []
-        # Finds the people of a session that a gateway shares; these people, and the role last shown.
+        # Finds the people of a session that a gateway shares; those people, and our role.
         self.meets: People | None = None
         self.people: SessionPeople | None = None
         self.own_role = ""
