@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.agents.process_pool import ProcessPool
 from accord.gateway.agents.version_methods import VERSIONS, has
+from accord.gateway.clients.authenticate_requests import DraftLogins, Login
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
 from accord.gateway.configuration.config_file import GRACE_SECONDS
@@ -150,19 +152,26 @@ class Gateway:
 
     # ---- clients
 
-    async def serve(self, transport: Transport, principal: Principal, agent: HostedAgent) -> None:
-        """Serve one client until it goes."""
+    async def serve(
+        self,
+        transport: Transport,
+        principal: Principal,
+        agent: HostedAgent,
+        login: Login | None = None,
+    ) -> None:
+        """Serve one client until it goes; `login` answers `authenticate` of the draft."""
         try:
             with self.usage.take(principal.name, "connections"):
-                await self._serve(transport, principal, agent, None)
+                await self._serve(transport, principal, agent, login, None)
         except LimitReached as reached:
-            await self._serve(transport, principal, agent, reached.request_error())
+            await self._serve(transport, principal, agent, login, reached.request_error())
 
     async def _serve(
         self,
         transport: Transport,
         principal: Principal,
         agent: HostedAgent,
+        login: Login | None,
         refusal: RequestError | None,
     ) -> None:
         version: Version = "v1"
@@ -180,9 +189,12 @@ class Gateway:
             return
         ours, theirs = memory_pair()
         connection = ClientConnection(ours, principal, agent, version, self, refusal=refusal)
+        outer: Transport = first
+        if dialect == "draft" and login is not None:
+            outer = DraftLogins(first, login, partial(self.usage.admit, principal.name))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(connection.serve)
-            await carry(first, Translated(theirs, speaks=version))
+            await carry(outer, Translated(theirs, speaks=version))
             tasks.cancel_scope.cancel()
 
     # ---- sessions
