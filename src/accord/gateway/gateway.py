@@ -34,6 +34,7 @@ from accord.gateway.idle_sessions import IdleSessions, close_in
 from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
+from accord.gateway.spans.interface import NO_SPANS, Spans, without_trace
 from accord.gateway.supervised_tasks import SupervisedTasks
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine import clock
@@ -77,11 +78,13 @@ class Gateway:
         grace_seconds: float = GRACE_SECONDS,
         park_seconds: float = 0.0,
         limits: PrincipalLimits | None = None,
+        spans: Spans = NO_SPANS,
     ) -> None:
         """`park_seconds` is when an idle session leaves its process; 0 means never."""
         self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
         self.is_draining = False
+        self.spans = spans
         self.processes = ProcessPool(self.usage, self._make_room)
         self._engine = engine
         self._node_name = node
@@ -283,7 +286,9 @@ class Gateway:
             agent_session_id=agent_session_id,
             owner=client.principal,
             cwd=str(params.get("cwd", "")),
-            opened_with={key: one for key, one in params.items() if key != "sessionId"},
+            opened_with=without_trace(
+                {key: one for key, one in params.items() if key != "sessionId"}
+            ),
             opened=opened,
             initialize=client.initialize or {},
         )

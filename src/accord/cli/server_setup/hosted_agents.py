@@ -7,6 +7,7 @@ from pathlib import Path
 
 from accord.cli.agent_setup.sandbox import sandbox_for, working_sandbox
 from accord.cli.server_setup.server_options import TOKEN_VARIABLE
+from accord.cli.server_setup.span_export import SECRETS
 from accord.cli.server_setup.target import Target
 from accord.configuration.user_paths import config_folder, state_folder
 from accord.gateway.agents.hosted_agent import Connect, HostedAgent
@@ -50,8 +51,8 @@ def hosted_agents(
 def _starter(
     settings: AgentSettings, secrets: Sequence[Path], empty: Path, listen: Listen
 ) -> Connect:
-    # Whoever has the gateway's token may do everything; agents do not get it.
-    env = environment(settings.env, without=(TOKEN_VARIABLE,))
+    # Whoever has the gateway's token may do everything; agents get neither it nor the collector's.
+    env = environment(settings.env, without=(TOKEN_VARIABLE, *SECRETS))
     sandbox = _sandbox(settings, secrets)
     # Whoever starts the gateway is told now, and not its first client.
     with_program(settings.command, env)

@@ -32,6 +32,7 @@ from accord.gateway.sessions.people.roles import refusal, role_needed
 from accord.gateway.sessions.requests.client_requests import ClientRequest
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.gateway.sessions.session_registry import SessionRegistry
+from accord.gateway.spans.interface import NO_SPAN, Span, Spans, below
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
@@ -44,6 +45,8 @@ from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.schema.codec import encode, to_python
 from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
+from accord.schema.v1 import methods as v1
+from accord.schema.v2 import methods as v2
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 
 _log = logger("accord.gateway")
@@ -54,6 +57,9 @@ BEGINNINGS: Final = frozenset({"session/new", "session/prompt"})
 
 DRAIN_RETRY_SECONDS: Final = 5.0
 
+METHODS: Final = frozenset({*v1.AGENT_METHODS, *v2.AGENT_METHODS})
+"""The names that spans may have."""
+
 
 class Gateway(Sessions, Protocol):
     """What a connection needs of the gateway."""
@@ -63,6 +69,7 @@ class Gateway(Sessions, Protocol):
     is_draining: bool
     usage: Usage
     sessions: SessionRegistry
+    spans: Spans
 
     def process_for(self, client: Any) -> Awaitable[AgentProcess]:
         """Return a process for what is about no session."""
@@ -96,6 +103,9 @@ class ClientConnection:
         self.token = secrets.token_hex(8)
         """Tells the prompts of this connection from others in the log."""
         self.over = anyio.Event()
+        self._span = NO_SPAN
+        # The requests that have no answer yet.
+        self._spans: dict[OpenRequest, Span] = {}
         self._following: dict[str, tuple[HostedSession, Attachment]] = {}
         self._gateway = gateway
         self._outbox = Outbox()
@@ -107,6 +117,8 @@ class ClientConnection:
 
     async def serve(self) -> None:
         """Serve the client until it goes."""
+        about = {"accord.agent": self.agent.name}
+        self._span = self._gateway.spans.begin("connection", about)
         await self._hop.transport.start(self._hop, self._gateway.tasks)
         try:
             await self.over.wait()
@@ -124,6 +136,7 @@ class ClientConnection:
             if not process.sessions:
                 await process.aclose()
         await self._hop.transport.aclose()
+        self._span.end()
 
     # ---- the follower of sessions
 
@@ -250,6 +263,7 @@ class ClientConnection:
     def requested(self, request: OpenRequest, params: Raw) -> None:
         """Check a request of the client and pass it to what answers it."""
         method = request.method
+        span = self._begin_span(request, params)
         try:
             self._gateway.usage.admit(self.principal, memoryview(params).nbytes)
         except LimitReached as reached:
@@ -270,7 +284,7 @@ class ClientConnection:
         session_id = session_named(params)
         if reply is None and session_id is None:
             reply = self._connection_request
-        kept = Raw(bytes(memoryview(params)))
+        kept = below(span, Raw(bytes(memoryview(params))))
         if reply is not None:
             self._gateway.tasks.start_soon(self._reply, reply, request, kept, name=method)
         elif session_id is not None:
@@ -289,13 +303,33 @@ class ClientConnection:
         else:
             session.forward(self, request, params)
 
+    def _begin_span(self, request: OpenRequest, params: Raw) -> Span:
+        """Begin the span of a request; it ends with the answer."""
+        about = {"accord.agent": self.agent.name}
+        session_id = session_named(params)
+        # Names that somebody makes up are in no span: there is no end of them.
+        if session_id is not None and self.attachment(session_id) is not None:
+            about["accord.session"] = session_id
+        is_known = request.method in METHODS or request.method in self._replies
+        name = request.method if is_known else "other"
+        span = self._gateway.spans.begin(name, about, params=params, parent=self._span)
+        if span is not NO_SPAN:
+            self._spans[request] = span
+        return span
+
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
         """Take a request back; what a client that is gone has asked goes on."""
+        if params is NO_PARAMS:
+            self._spans.pop(request, NO_SPAN).end("client_gone", failed=True)
         if params is not NO_PARAMS and isinstance(request.run, ClientRequest):
             request.run.take_back()
 
     def answered(self, request: OpenRequest) -> None:
-        """Nothing to do: the session keeps its own list."""
+        """End the request's span: the session keeps its own list."""
+        code = request.error_code
+        self._spans.pop(request, NO_SPAN).end(
+            None if code is None else f"error {code}", failed=code is not None
+        )
 
     def gone(self, hop: Hop, why: Ended) -> None:
         """The client is gone."""

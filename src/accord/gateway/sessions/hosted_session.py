@@ -30,6 +30,7 @@ from accord.gateway.sessions.session_past import PastLog, SessionPast, SessionSn
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.turns import Turns
+from accord.gateway.spans.interface import Span, Spans
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine.redacted_logs import logger, place_of
 from accord.proxy.hop import OpenRequest
@@ -52,6 +53,7 @@ class Host(Protocol):
     """What a session needs of the gateway."""
 
     tasks: TaskGroup
+    spans: Spans
 
     async def revive(self, session: HostedSession) -> AgentProcess:
         """Start a process for a session and open the session there.
@@ -120,8 +122,10 @@ class HostedSession:
             removed=partial(self.leave, reason="removed"),
         )
         self.requests = ClientRequests(self.people.attachment_of)
-        self.turns = Turns(facts, self, self._put, self.requests)
-        self.shared = SharedRequests(self._put, lambda: list(self.attachments), host.tasks)
+        self.turns = Turns(facts, self, self._put, self.requests, host.spans)
+        self.shared = SharedRequests(
+            self._put, lambda: list(self.attachments), host.tasks, self._begin_span
+        )
         self.of_primary = PrimaryRequests(facts.session_id)
 
     @property
@@ -190,6 +194,11 @@ class HostedSession:
                 self.process.pause()
             else:
                 self.process.resume()
+
+    def _begin_span(self, method: str, params: bytes) -> Span:
+        """Begin the span of a question of the agent, below the turn that runs."""
+        about = {"accord.agent": self.facts.agent, "accord.session": self.session_id}
+        return self._host.spans.begin(method, about, params=params, parent=self.turns.span)
 
     # ---- people
 
