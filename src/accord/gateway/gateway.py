@@ -9,10 +9,10 @@ What always holds
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -27,16 +27,23 @@ from accord.gateway.agents.version_methods import VERSIONS, has
 from accord.gateway.clients.authenticate_requests import DraftLogins, Login
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.clients.sessionless_messages import SessionlessMessages
 from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
 from accord.gateway.idle_sessions import IdleSessions, close_in
+from accord.gateway.sessions.forked_history import forked
 from accord.gateway.sessions.hosted_session import HostedSession
+from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
 from accord.gateway.spans.interface import NO_SPANS, Spans, without_trace
 from accord.gateway.supervised_tasks import SupervisedTasks
-from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
+from accord.jsonrpc.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_SESSION_STATE,
+    METHOD_NOT_FOUND,
+)
 from accord.machine import clock
 from accord.machine.redacted_logs import logger
 from accord.proxy.relay.translated_transport import Translated, carry
@@ -60,6 +67,16 @@ SENDING_POLL_SECONDS: Final = 0.02
 def _is_behind(session: HostedSession) -> bool:
     """Whether somebody who follows a session has not been sent all of it."""
     return any(one.cursor < session.last_put or one.client.backlog for one in session.attachments)
+
+
+class Opening(NamedTuple):
+    """How a session was opened, and what the agent answered; a fork has a past."""
+
+    method: str
+    params: dict[str, Any]
+    answer: Raw
+    past: Sequence[Event] = ()
+    is_unused: bool = True
 
 
 class Gateway:
@@ -227,7 +244,10 @@ class Gateway:
         """Return the process of a connection; start it if there is none."""
         if client.process is None or client.process.why is not None:
             assert client.initialize is not None
-            client.process = await self._start(client.principal, client.agent, client.initialize)
+            client.process = process = await self._start(
+                client.principal, client.agent, client.initialize
+            )
+            process.client = SessionlessMessages(process, client.principal, client)
         return client.process
 
     async def _start(
@@ -242,9 +262,11 @@ class Gateway:
         if params is not None and agent.is_bound_to_folders:
             more = params.get("additionalDirectories") or ()
             folders = [one for one in (params.get("cwd"), *more) if isinstance(one, str)]
-        return await self.processes.start(
+        process = await self.processes.start(
             principal, agent, initialize, folders, self.tasks, self._process_ended
         )
+        process.client = SessionlessMessages(process, principal)
+        return process
 
     def _process_ended(self, process: AgentProcess) -> None:
         self.idle_sessions.ended(process)
@@ -268,6 +290,14 @@ class Gateway:
     ) -> tuple[HostedSession, Raw]:
         process = await self._process_for_session(client, params)
         answer = await process.call(method, encode(params))
+        opening = Opening(method, params, answer)
+        return await self._opened(client, opening, process, held)
+
+    async def _opened(
+        self, client: ClientConnection, opening: Opening, process: AgentProcess, held: Held
+    ) -> tuple[HostedSession, Raw]:
+        """Store a session that the agent has opened in a process."""
+        method, params, answer = opening[:3]
         opened = to_python(answer)
         agent_session_id = opened.get("sessionId") if isinstance(opened, dict) else None
         if not isinstance(agent_session_id, str):
@@ -291,8 +321,10 @@ class Gateway:
             ),
             opened=opened,
             initialize=client.initialize or {},
+            unused=opening.is_unused,
         )
         session = await self.sessions.create(facts)
+        session.begin_with(forked(opening.past, session.session_id, facts.version))
         session.runs_in(process)
         self.idle_sessions.entered(session, process, held)
         return session, answer
@@ -308,6 +340,36 @@ class Gateway:
             # It belongs to the session from now on.
             client.process = None
         return process
+
+    async def fork_session(
+        self, client: ClientConnection, source: HostedSession, params: dict[str, Any]
+    ) -> tuple[HostedSession, Raw]:
+        """Branch off a session; return the new one, with its history, and the agent's answer."""
+        process = await source.running()
+        methods, able = VERSIONS[source.facts.version], to_python(process.initialized or b"{}")
+        if not has(able, methods.forking):
+            said = f"{client.agent.name} cannot fork sessions; start a new one"
+            raise RequestFailed("session/fork", METHOD_NOT_FOUND, said)
+        # Nobody's session lives in a process of somebody else, or in one for other folders.
+        stays = source.facts.owner == client.principal and not client.agent.is_bound_to_folders
+        if not stays and methods.way_back(able) is None:
+            said = f"{client.agent.name} cannot load sessions, so this one cannot be forked for you"
+            raise RequestFailed("session/fork", METHOD_NOT_FOUND, said)
+        held = await self.idle_sessions.room(client.principal)
+        try:
+            asked = {**params, "sessionId": source.facts.agent_session_id}
+            answer = await process.call("session/fork", encode(asked))
+            until = source.last_put
+            await source.flush()
+            past = await source.past.snapshot(until)
+            opening = Opening("session/fork", params, answer, past.events, source.facts.unused)
+            session, result = await self._opened(client, opening, process, held)
+        except BaseException:
+            held.release()
+            raise
+        if not stays:
+            await self.idle_sessions.park(session)
+        return session, result
 
     async def revive(self, session: HostedSession) -> AgentProcess:
         """Start a process for a session and open the session there."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, Protocol
 
 import anyio
@@ -52,7 +53,7 @@ from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 _log = logger("accord.gateway")
 
 
-BEGINNINGS: Final = frozenset({"session/new", "session/prompt"})
+BEGINNINGS: Final = frozenset({"session/new", "session/fork", "session/prompt"})
 """What begins something new, for which a gateway that shuts down has no time."""
 
 DRAIN_RETRY_SECONDS: Final = 5.0
@@ -131,10 +132,8 @@ class ClientConnection:
         for session, attachment in following.values():
             session.detach(attachment)
         process, self.process = self.process, None
-        if process is not None:
-            process.client = None
-            if not process.sessions:
-                await process.aclose()
+        if process is not None and not process.sessions:
+            await process.aclose()
         await self._hop.transport.aclose()
         self._span.end()
 
@@ -219,11 +218,17 @@ class ClientConnection:
         if not call_id:
             return None
 
-        def take_back() -> None:
-            if call_id in self._hop.calls:
-                self._hop.notify(CANCEL_REQUEST, encode({"requestId": call_id}))
+        return partial(self._take_back, call_id)
 
-        return take_back
+    def ask_alone(
+        self, method: str, params: bytes, told: Callable[[Answer], None]
+    ) -> Callable[[], None]:
+        """Ask the client something that nobody else is asked; its end is an answer too."""
+        return partial(self._take_back, self._hop.call(method, params, Answer(told)))
+
+    def _take_back(self, call_id: int) -> None:
+        if call_id in self._hop.calls:
+            self._hop.notify(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def disconnect(self, why: str) -> None:
         """End the connection: the client cannot be sent what it has missed."""

@@ -9,10 +9,11 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, ConnectionLost
@@ -108,6 +109,8 @@ class HostedSession:
         )
         self.past = SessionPast(facts.session_id, log, host.tasks, seq=past_seq, grown=log_bytes)
         self._numbered = last_seq
+        self.inherited = 0
+        """The last event of the history that a new session began with."""
         # What is answered once the session is over.
         self._over_answer = Answer()
         self._reviving: list[tuple[Callable[[], None], Callable[[Answer], None]]] = []
@@ -166,6 +169,12 @@ class HostedSession:
     async def flush(self) -> None:
         """Wait until everything is in the log."""
         await self._writer.flush()
+
+    def begin_with(self, events: Iterable[tuple[str, bytes]]) -> None:
+        """Put the history of a fork into the new log."""
+        for kind, body in events:
+            self._put(kind, body)
+        self.inherited = self._numbered
 
     def _put(self, kind: str, body: bytes, then: Callable[[int], None] | None = None, /) -> None:
         self._numbered += 1
@@ -340,6 +349,27 @@ class HostedSession:
             self._reviving.append((then, failed))
             if len(self._reviving) == 1:
                 self._host.tasks.start_soon(self._revive, name="revive")
+
+    async def running(self) -> AgentProcess:
+        """Bring the session back into a process, and return that.
+
+        Raises:
+            RequestFailed: the agent cannot continue the session.
+        """
+        done = anyio.Event()
+        failures: list[Answer] = []
+
+        def failed(answer: Answer) -> None:
+            failures.append(answer)
+            done.set()
+
+        self.when_running(done.set, failed)
+        await done.wait()
+        for answer in failures:
+            await answer.wait("session/load")
+        if self.process is None:
+            raise ConnectionLost("the agent ended as soon as the session was open again")
+        return self.process
 
     async def _revive(self) -> None:
         error: Exception | None = None
