@@ -64,7 +64,7 @@ async def fork(
 
 
 async def test_a_fork_has_the_history_and_goes_on_alone(version: int) -> None:
-    """Issue 17: a log of its own, owned by who forked; the source does not change."""
+    """Issue 17: a log of its own, and an owner; the source does not change."""
     async with scripted(version) as one:
         ann = await one.person("ann")
         source = await ann.new()

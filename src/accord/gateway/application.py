@@ -28,7 +28,7 @@ from accord.schema.codec import encode
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import read_resume_query
-from accord.transport.server.answers import HttpAnswer, json_answer, text_answer
+from accord.transport.server.answers import HttpAnswer, json_answer, text_answer, without_body
 from accord.transport.server.application import (
     NOT_FOUND,
     PREFLIGHT,
@@ -189,6 +189,8 @@ class GatewayApplication:
             await self._first(scope, receive, send)
             return
         request = read_request(scope, is_encrypted=self.is_encrypted)
+        if not request.is_websocket and request.method == "HEAD":
+            send = without_body(send)
         if self._login.serves(request):
             await (await self._login.answer(request)).send(send)
         elif request.path in (ALIVE, READY) and not request.is_websocket:

@@ -240,6 +240,16 @@ class Gateway:
             raise RequestFailed("session/load", INVALID_SESSION_STATE, said, data)
         return session
 
+    async def find_invited(
+        self, session_id: str, principal: Principal, code: str
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or join with a code."""
+        await self.idle_sessions.settled(session_id)
+        session = await self.sessions.find_invited(session_id, principal, code)
+        if session is not None:
+            self.idle_sessions.touched(session, expected=True)
+        return session
+
     async def process_for(self, client: ClientConnection) -> AgentProcess:
         """Return the process of a connection; start it if there is none."""
         if client.process is None or client.process.why is not None:

@@ -72,6 +72,12 @@ class Gateway(Sessions, Protocol):
     sessions: SessionRegistry
     spans: Spans
 
+    async def find_invited(
+        self, session_id: str, principal: Principal, code: str
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or join with a code."""
+        ...
+
     def process_for(self, client: Any) -> Awaitable[AgentProcess]:
         """Return a process for what is about no session."""
         ...
@@ -113,7 +119,7 @@ class ClientConnection:
         self._hop = Hop("the client", transport, self, gateway.tasks, self._outbox)
         self._abilities = ClientAbilities(version, {})
         requests = SessionRequests(self, gateway)
-        people = PeopleRequests(self, requests, gateway.sessions)
+        people = PeopleRequests(self, requests, gateway)
         self._replies: dict[str, Reply] = {**requests.replies(), **people.replies()}
 
     async def serve(self) -> None:
