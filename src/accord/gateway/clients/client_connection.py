@@ -20,6 +20,7 @@ from accord.gateway.access.limits import LimitReached, Usage
 from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import AgentProcess, Answer, Version, session_named
 from accord.gateway.agents.hosted_agent import HostedAgent
+from accord.gateway.clients.allowed_params import refuse_account_change
 from accord.gateway.clients.capabilities import ClientAbilities, with_gateway
 from accord.gateway.clients.event_messages import shown, told
 from accord.gateway.clients.people_requests import PeopleRequests
@@ -290,6 +291,11 @@ class ClientConnection:
         if self._gateway.is_draining and method in BEGINNINGS:
             data = {"reason": "shutting_down", "retryAfter": DRAIN_RETRY_SECONDS}
             request.refuse(INTERNAL_ERROR, "the gateway is shutting down", encode(data))
+            return
+        try:
+            refuse_account_change(self.agent.settings, self.rights, method)
+        except RequestFailed as refused:
+            request.refuse(refused.code, refused.message, encode(refused.data))
             return
         reply = self._replies.get(method)
         session_id = session_named(params)

@@ -13,6 +13,7 @@ from typing import Final, Literal, get_args
 from accord.configuration.toml_table import Table
 
 ProcessPer = Literal["session", "connection"]
+Accounts = Literal["shared", "separate"]
 
 ICON_SCHEMES: Final = ("https://", "data:image/")
 ANY_SERVER: Final = "*"
@@ -49,7 +50,10 @@ class StdioMcpRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """One agent.  `root` is the folder in which clients may have their sessions, None for all."""
+    """One agent.  `root` is the folder in which clients may have their sessions, None for all.
+
+    `accounts` says whether a login in one process of the agent counts for all of its users.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -60,6 +64,7 @@ class AgentSettings:
     description: str | None = None
     icon: str | None = None
     process: ProcessPer = "session"
+    accounts: Accounts = "shared"
     sandbox: SandboxSettings | None = None
     stdio_mcp: StdioMcpRule = field(default_factory=StdioMcpRule)
 
@@ -89,6 +94,7 @@ def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
     if icon is not None and not icon.startswith(ICON_SCHEMES):
         raise table.wrong("icon", f"must begin with {' or '.join(ICON_SCHEMES)}")
     said = table.text("process", among=get_args(ProcessPer))
+    accounts = table.text("accounts", among=get_args(Accounts))
     return AgentSettings(
         name=name,
         command=command,
@@ -99,6 +105,7 @@ def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
         description=table.text("description"),
         icon=icon,
         process="connection" if said == "connection" else "session",
+        accounts="separate" if accounts == "separate" else "shared",
         sandbox=_sandbox(table, folder),
         stdio_mcp=_stdio_mcp(table),
     )
@@ -147,4 +154,11 @@ def _paths(table: Table, name: str, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / Path(one).expanduser() for one in table.one_or_more(name) or ())
 
 
-__all__ = ["AgentSettings", "ProcessPer", "SandboxSettings", "StdioMcpRule", "read_agents"]
+__all__ = [
+    "Accounts",
+    "AgentSettings",
+    "ProcessPer",
+    "SandboxSettings",
+    "StdioMcpRule",
+    "read_agents",
+]
