@@ -66,7 +66,7 @@ def refuse_account_change(settings: AgentSettings, rights: Principal, method: st
     """Refuse a login, a logout or another provider that would count for other users too.
 
     Raises:
-        RequestFailed: the agent's account is shared, and this is no admin of the agent.
+        RequestFailed: the agent's account is shared, and an admin of the agent is needed.
     """
     role = rights.role_for(settings.name)
     if method not in ACCOUNT_METHODS or settings.accounts == "separate" or role == "admin":

@@ -51,7 +51,10 @@ class Sessions(Protocol):
 class Gateway(Protocol):
     """Finds sessions also for those who have a code for them."""
 
-    sessions: Sessions
+    @property
+    def sessions(self) -> Sessions:
+        """What stores the sessions."""
+        ...
 
     async def find_invited(
         self, session_id: str, principal: Principal, code: str
