@@ -1,4 +1,4 @@
-"""Who comes in, and how much they may send: the real `accord serve`, its file and its sockets."""
+"""Access to `accord serve`, and how much users may send: a real process, file and sockets."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ LIMITS = {
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_who_sends_too_much_is_told_when_to_go_on(
+async def test_a_user_over_a_limit_is_told_when_to_go_on(
     scheme: str, limit: str, tmp_path: Path
 ) -> None:
     """Issue 17: limits per principal, with errors that say when to come back."""
