@@ -34,7 +34,7 @@ from accord.gateway.sessions.people.roles import refusal, role_needed
 from accord.gateway.sessions.requests.client_requests import ClientRequest
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.gateway.sessions.session_registry import SessionRegistry
-from accord.gateway.spans.interface import NO_SPAN, Span, Spans, below
+from accord.gateway.spans.interface import NO_SPAN, NO_SPANS, Span, Spans, below
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
@@ -322,6 +322,8 @@ class ClientConnection:
 
     def _begin_span(self, request: OpenRequest, params: Raw) -> Span:
         """Begin the span of a request; it ends with the answer."""
+        if self._gateway.spans is NO_SPANS:
+            return NO_SPAN
         about = {"accord.agent": self.agent.name}
         session_id = session_named(params)
         # Names that somebody makes up are in no span: there is no end of them.
@@ -330,8 +332,7 @@ class ClientConnection:
         is_known = request.method in METHODS or request.method in self._replies
         name = request.method if is_known else "other"
         span = self._gateway.spans.begin(name, about, params=params, parent=self._span)
-        if span is not NO_SPAN:
-            self._spans[request] = span
+        self._spans[request] = span
         return span
 
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
