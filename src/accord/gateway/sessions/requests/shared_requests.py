@@ -59,7 +59,7 @@ class SharedRequests:
         put: Put,
         attachments: Callable[[], list[Attachment]],
         tasks: TaskGroup,
-        begin_span: Callable[[str, bytes], Span] = lambda *_: NO_SPAN,
+        begin_span: Callable[[str, bytes], Span],
     ) -> None:
         self._put = put
         self._attachments = attachments
