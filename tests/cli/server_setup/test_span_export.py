@@ -60,7 +60,7 @@ def test_spans_are_sent_to_the_collector(tmp_path: Path) -> None:
                 session = await client.new_session(cwd=str(tmp_path))
                 await session.ask("hello")
 
-    show = "import os; open('variables', 'w').write(repr(dict(os.environ)))"
+    show = f"import os; open({str(tmp_path / 'variables')!r}, 'w').write(repr(dict(os.environ)))"
     program = f"{show}; from accord.cli.main import main; main(['agent'])"
     with collector() as (port, sent):
         env = {
@@ -73,6 +73,7 @@ def test_spans_are_sent_to_the_collector(tmp_path: Path) -> None:
         with gateway_process(tmp_path, target=target, env=env) as gateway:
             anyio.run(talk, gateway.url.replace("http", "ws", 1), gateway.token)
             assert gateway.stop() == 0
+        assert KEY not in (tmp_path / "variables").read_text()
         names: set[str] = set()
         while not sent.empty():
             key, body = sent.get()

@@ -16,8 +16,7 @@ PARAMS = {"mode": "form", "message": "Which account?", "requestId": 1}
 async def test_the_one_client_of_a_process_is_asked() -> None:
     """Issue 17: also before there is a session, as during a login."""
     async with scripted() as one:
-        ann = await one.person("ann")
-        await ann.call("session/list", {})
+        ann = await one.person("ann", role="admin")
         request = ann.ask("authenticate", {"methodId": "own"})
         agent, login = await one.hears("authenticate")
         agent.request("q", ASKED, PARAMS)
