@@ -16,6 +16,7 @@ import anyio
 
 from accord.errors import LocalProtocolError
 from accord.gateway.access.access import Access
+from accord.gateway.access.authenticate_method import authenticate
 from accord.gateway.access.limits import TOO_MANY_REQUESTS
 from accord.gateway.access.login_endpoint import LOGIN_PATH, LOGOUT_PATH, LoginEndpoint
 from accord.gateway.access.principal import Principal
@@ -198,6 +199,8 @@ class GatewayApplication:
             await self._first(scope, receive, send)
             return
         request = read_request(scope, is_encrypted=self.is_encrypted)
+        if not request.is_websocket and request.method == "HEAD":
+            send = without_body(send)
         if self._login.serves(request):
             await (await self._login.answer(request)).send(send)
         elif request.path in (ALIVE, READY) and not request.is_websocket:
@@ -255,7 +258,8 @@ class GatewayApplication:
     async def _serve(self, agent: HostedAgent, transport: Any, identity: str) -> None:
         principal = self._access.principal(identity)
         if principal is not None:
-            await self.gateway.serve(transport, principal, agent)
+            login = partial(authenticate, self._access, principal)
+            await self.gateway.serve(transport, principal, agent, login)
 
 
 async def _description(agent: HostedAgent) -> dict[str, Any]:

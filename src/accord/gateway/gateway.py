@@ -9,9 +9,10 @@ What always holds
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -23,18 +24,27 @@ from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.agents.process_pool import ProcessPool
 from accord.gateway.agents.version_methods import VERSIONS, has
+from accord.gateway.clients.authenticate_requests import DraftLogins, Login
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.clients.sessionless_messages import SessionlessMessages
 from accord.gateway.clients.workspace_requests import FileIndexes
 from accord.gateway.configuration.config_file import GRACE_SECONDS
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
 from accord.gateway.idle_sessions import IdleSessions, close_in
+from accord.gateway.sessions.forked_history import forked
 from accord.gateway.sessions.hosted_session import HostedSession
+from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
+from accord.gateway.spans.interface import NO_SPANS, Spans, without_trace
 from accord.gateway.supervised_tasks import SupervisedTasks
-from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
+from accord.jsonrpc.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_SESSION_STATE,
+    METHOD_NOT_FOUND,
+)
 from accord.machine import clock
 from accord.machine.redacted_logs import logger
 from accord.proxy.relay.translated_transport import Translated, carry
@@ -60,6 +70,16 @@ def _is_behind(session: HostedSession) -> bool:
     return any(one.cursor < session.last_put or one.client.backlog for one in session.attachments)
 
 
+class Opening(NamedTuple):
+    """How a session was opened, and what the agent answered; a fork has a past."""
+
+    method: str
+    params: dict[str, Any]
+    answer: Raw
+    past: Sequence[Event] = ()
+    is_unused: bool = True
+
+
 class Gateway:
     """Use it as an async context manager; `serve` then serves one client at a time."""
 
@@ -77,11 +97,13 @@ class Gateway:
         grace_seconds: float = GRACE_SECONDS,
         park_seconds: float = 0.0,
         limits: PrincipalLimits | None = None,
+        spans: Spans = NO_SPANS,
     ) -> None:
         """`park_seconds` is when an idle session leaves its process; 0 means never."""
         self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
         self.is_draining = False
+        self.spans = spans
         self.processes = ProcessPool(self.usage, self._make_room)
         self._engine = engine
         self._node_name = node
@@ -153,19 +175,26 @@ class Gateway:
 
     # ---- clients
 
-    async def serve(self, transport: Transport, principal: Principal, agent: HostedAgent) -> None:
-        """Serve one client until it goes."""
+    async def serve(
+        self,
+        transport: Transport,
+        principal: Principal,
+        agent: HostedAgent,
+        login: Login | None = None,
+    ) -> None:
+        """Serve one client until it goes; `login` answers `authenticate` of the draft."""
         try:
             with self.usage.take(principal.name, "connections"):
-                await self._serve(transport, principal, agent, None)
+                await self._serve(transport, principal, agent, login, None)
         except LimitReached as reached:
-            await self._serve(transport, principal, agent, reached.request_error())
+            await self._serve(transport, principal, agent, login, reached.request_error())
 
     async def _serve(
         self,
         transport: Transport,
         principal: Principal,
         agent: HostedAgent,
+        login: Login | None,
         refusal: RequestError | None,
     ) -> None:
         version: Version = "v1"
@@ -183,9 +212,12 @@ class Gateway:
             return
         ours, theirs = memory_pair()
         connection = ClientConnection(ours, principal, agent, version, self, refusal=refusal)
+        outer: Transport = first
+        if dialect == "draft" and login is not None:
+            outer = DraftLogins(first, login, partial(self.usage.admit, principal.name))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(connection.serve)
-            await carry(first, Translated(theirs, speaks=version))
+            await carry(outer, Translated(theirs, speaks=version))
             tasks.cancel_scope.cancel()
 
     # ---- sessions
@@ -211,11 +243,24 @@ class Gateway:
             raise RequestFailed("session/load", INVALID_SESSION_STATE, said, data)
         return session
 
+    async def find_invited(
+        self, session_id: str, principal: Principal, code: str
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or join with a code."""
+        await self.idle_sessions.settled(session_id)
+        session = await self.sessions.find_invited(session_id, principal, code)
+        if session is not None:
+            self.idle_sessions.touched(session, expected=True)
+        return session
+
     async def process_for(self, client: ClientConnection) -> AgentProcess:
         """Return the process of a connection; start it if there is none."""
         if client.process is None or client.process.why is not None:
             assert client.initialize is not None
-            client.process = await self._start(client.principal, client.agent, client.initialize)
+            client.process = process = await self._start(
+                client.principal, client.agent, client.initialize
+            )
+            process.client = SessionlessMessages(process, client.principal, client)
         return client.process
 
     async def _start(
@@ -230,9 +275,11 @@ class Gateway:
         if params is not None and agent.is_bound_to_folders:
             more = params.get("additionalDirectories") or ()
             folders = [one for one in (params.get("cwd"), *more) if isinstance(one, str)]
-        return await self.processes.start(
+        process = await self.processes.start(
             principal, agent, initialize, folders, self.tasks, self._process_ended
         )
+        process.client = SessionlessMessages(process, principal)
+        return process
 
     def _process_ended(self, process: AgentProcess) -> None:
         self.idle_sessions.ended(process)
@@ -256,6 +303,14 @@ class Gateway:
     ) -> tuple[HostedSession, Raw]:
         process = await self._process_for_session(client, params)
         answer = await process.call(method, encode(params))
+        opening = Opening(method, params, answer)
+        return await self._opened(client, opening, process, held)
+
+    async def _opened(
+        self, client: ClientConnection, opening: Opening, process: AgentProcess, held: Held
+    ) -> tuple[HostedSession, Raw]:
+        """Store a session that the agent has opened in a process."""
+        method, params, answer = opening[:3]
         opened = to_python(answer)
         agent_session_id = opened.get("sessionId") if isinstance(opened, dict) else None
         if not isinstance(agent_session_id, str):
@@ -274,11 +329,15 @@ class Gateway:
             agent_session_id=agent_session_id,
             owner=client.principal,
             cwd=str(params.get("cwd", "")),
-            opened_with={key: one for key, one in params.items() if key != "sessionId"},
+            opened_with=without_trace(
+                {key: one for key, one in params.items() if key != "sessionId"}
+            ),
             opened=opened,
             initialize=client.initialize or {},
+            unused=opening.is_unused,
         )
         session = await self.sessions.create(facts)
+        session.begin_with(forked(opening.past, session.session_id, facts.version))
         session.runs_in(process)
         self.idle_sessions.entered(session, process, held)
         return session, answer
@@ -294,6 +353,36 @@ class Gateway:
             # It belongs to the session from now on.
             client.process = None
         return process
+
+    async def fork_session(
+        self, client: ClientConnection, source: HostedSession, params: dict[str, Any]
+    ) -> tuple[HostedSession, Raw]:
+        """Branch off a session; return the new one, with its history, and the agent's answer."""
+        process = await source.running()
+        methods, able = VERSIONS[source.facts.version], to_python(process.initialized or b"{}")
+        if not has(able, methods.forking):
+            said = f"{client.agent.name} cannot fork sessions; start a new one"
+            raise RequestFailed("session/fork", METHOD_NOT_FOUND, said)
+        # Nobody's session lives in a process of somebody else, or in one for other folders.
+        stays = source.facts.owner == client.principal and not client.agent.is_bound_to_folders
+        if not stays and methods.way_back(able) is None:
+            said = f"{client.agent.name} cannot load sessions, so this one cannot be forked for you"
+            raise RequestFailed("session/fork", METHOD_NOT_FOUND, said)
+        held = await self.idle_sessions.room(client.principal)
+        try:
+            asked = {**params, "sessionId": source.facts.agent_session_id}
+            answer = await process.call("session/fork", encode(asked))
+            until = source.last_put
+            await source.flush()
+            past = await source.past.snapshot(until)
+            opening = Opening("session/fork", params, answer, past.events, source.facts.unused)
+            session, result = await self._opened(client, opening, process, held)
+        except BaseException:
+            held.release()
+            raise
+        if not stays:
+            await self.idle_sessions.park(session)
+        return session, result
 
     async def revive(self, session: HostedSession) -> AgentProcess:
         """Start a process for a session and open the session there."""

@@ -144,7 +144,7 @@ class Endpoint:
 class OpenRequest:
     """A request of a neighbour until it is answered."""
 
-    __slots__ = ("end", "id", "is_open", "is_withdrawn", "method", "run", "sent")
+    __slots__ = ("end", "error_code", "id", "is_open", "is_withdrawn", "method", "run", "sent")
 
     def __init__(self, end: Endpoint, request_id: Id, method: str) -> None:
         self.end = end
@@ -152,6 +152,8 @@ class OpenRequest:
         self.method = method
         self.is_open = True
         self.is_withdrawn = False
+        # Once it was answered with an error.
+        self.error_code: int | None = None
         # Where it was forwarded to, and under which id.
         self.sent: tuple[Hop, int] | None = None
         # For the owner: the handler at work on it.
@@ -447,6 +449,7 @@ class Hop:
         self, request: OpenRequest, code: int, message: str, data: bytes | Raw | None = None
     ) -> None:
         """Answer a request of this neighbour with an error."""
+        request.error_code = code
         self._settled(request, self.peer.refuse(request.id, code, message, data))
 
     def _settled(self, request: OpenRequest, frame: bytes) -> None:

@@ -46,6 +46,7 @@ title = "Codex"
 description = "Writes code"
 icon = "https://example.com/codex.svg"
 process = "connection"
+accounts = "separate"
 sandbox = {{ write = ["cache"], read = "/opt/tools", network = false }}
 stdio_mcp_servers = ["mcp-server-git", "/opt/mcp --root 'a b'"]
 
@@ -112,6 +113,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                 description="Writes code",
                 icon="https://example.com/codex.svg",
                 process="connection",
+                accounts="separate",
                 sandbox=SandboxSettings(
                     write=(tmp_path / "cache",), read=(Path("/opt/tools"),), network=False
                 ),
@@ -216,6 +218,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "no command": ('[agents.codex]\ntitle = "x"', "agents.codex.command", "is missing"),
     "an icon": (f'{AGENT}icon = "file:///x"', "agents.codex.icon", "https://"),
     "a process": (f'{AGENT}process = "user"', "agents.codex.process", "session, connection"),
+    "accounts": (f'{AGENT}accounts = "mine"', "agents.codex.accounts", "shared, separate"),
     "a sandbox": (f'{AGENT}sandbox = "yes"', "agents.codex.sandbox", "true or false"),
     "an MCP server beside a path": (
         f'{AGENT}stdio_mcp_servers = ["./mcp"]',

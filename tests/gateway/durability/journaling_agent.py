@@ -78,6 +78,8 @@ def prompted(message: dict[str, Any]) -> None:
     session, blocks = params["sessionId"], params["prompt"]
     key, *counts = blocks[0]["text"].split()
     note(f"prompt {key}")
+    if counts == ["hold"]:
+        return
     if VERSION == 1:
         turn(session, key, *map(int, counts))
         say({"id": message["id"], "result": {"stopReason": "end_turn"}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import shutil
 import signal
 import sys
@@ -20,6 +21,7 @@ from accord.cli.console import complain, say
 from accord.cli.server_setup.agent_stderr import AgentStderr
 from accord.cli.server_setup.hosted_agents import hosted_agents
 from accord.cli.server_setup.server_options import ServerOptions
+from accord.cli.server_setup.span_export import span_export
 from accord.cli.server_setup.target import Target
 from accord.configuration.user_paths import make_private
 from accord.errors import AccordError
@@ -55,6 +57,7 @@ class GatewayServer:
         Raises:
             LocalProtocolError: a token, a path, a host or an origin cannot be used.
             ConfigError: packages for tokens of an identity provider are missing.
+            UsageError: spans cannot be sent as the environment says.
         """
         self._target = target
         self._options = options
@@ -62,6 +65,7 @@ class GatewayServer:
         self._say_where = announce or self._announce
         self._secrets = [one for one in (*secrets, options.data) if one is not None]
         self._access = Access(options.config, token=options.token)
+        self._export = span_export(os.environ)
         self._empty = Path(tempfile.mkdtemp(prefix="accord-empty-"))
         config = options.config
         agents = hosted_agents(target, secrets=self._secrets, empty=self._empty, listen=AgentStderr)
@@ -71,6 +75,7 @@ class GatewayServer:
             grace_seconds=config.grace_seconds,
             park_seconds=config.park_seconds,
             limits=config.limits,
+            spans=self._export.spans,
         )
         self._application = GatewayApplication(
             self._gateway,
@@ -110,6 +115,7 @@ class GatewayServer:
                 finally:
                     with anyio.CancelScope(shield=True):
                         await server.aclose()
+            await self._export.aclose()
         return 0
 
     async def _ask_agents(self) -> None:

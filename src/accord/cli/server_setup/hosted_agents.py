@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from accord.cli.agent_setup.sandbox import sandbox_for, working_sandbox
+from accord.cli.server_setup.sandboxed_agent import SandboxedAgent
 from accord.cli.server_setup.server_options import TOKEN_VARIABLE
+from accord.cli.server_setup.span_export import SECRETS
 from accord.cli.server_setup.target import Target
 from accord.configuration.user_paths import config_folder, state_folder
 from accord.gateway.agents.hosted_agent import Connect, HostedAgent
@@ -50,21 +53,26 @@ def hosted_agents(
 def _starter(
     settings: AgentSettings, secrets: Sequence[Path], empty: Path, listen: Listen
 ) -> Connect:
-    # Whoever has the gateway's token may do everything; agents do not get it.
-    env = environment(settings.env, without=(TOKEN_VARIABLE,))
+    # Whoever has the gateway's token may do everything; agents get neither it nor the collector's.
+    env = environment(settings.env, without=(TOKEN_VARIABLE, *SECRETS))
     sandbox = _sandbox(settings, secrets)
     # Whoever starts the gateway is told now, and not its first client.
     with_program(settings.command, env)
 
     def connect(folders: Sequence[str]) -> Transport:
         cwd = folders[0] if folders else settings.cwd
-        command = settings.command
-        if sandbox is not None:
-            cwd = cwd or empty
-            command = sandboxed_command(
-                command, folders=folders or (str(empty),), options=sandbox, env=env, cwd=str(cwd)
-            )
-        return SubprocessTransport(command, cwd=cwd, env=env, stderr=listen(settings.name))
+        stderr = listen(settings.name)
+        if sandbox is None:
+            return SubprocessTransport(settings.command, cwd=cwd, env=env, stderr=stderr)
+        prepare = partial(
+            sandboxed_command,
+            settings.command,
+            folders=folders or (str(empty),),
+            options=sandbox,
+            env=env,
+            cwd=str(cwd or empty),
+        )
+        return SandboxedAgent(prepare, cwd=cwd or empty, env=env, stderr=stderr)
 
     return connect
 

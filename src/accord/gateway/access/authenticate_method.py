@@ -6,7 +6,6 @@ credentials of somebody else are refused, and nobody becomes somebody else withi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from accord.gateway.access.access import Access
@@ -15,44 +14,28 @@ from accord.gateway.access.principal import Principal
 from accord.machine import clock
 from accord.machine.redacted_logs import logger
 
-NOT_OFFERED = "This gateway has the methods api_key and oauth2"
 REFUSED = "The credentials were refused"
 
 _log = logger("accord.gateway")
 
 
-@dataclass(frozen=True, slots=True)
-class DraftLogin:
-    """The outcome: who it is, if the login succeeded, and the result for the client."""
-
-    principal: Principal | None
-    result: dict[str, Any] = field(default_factory=dict)
-
-
-async def authenticate(access: Access, sender: Principal, params: object) -> DraftLogin:
-    """Check the credentials of `authenticate`, sent on a connection of this principal.
+async def authenticate(access: Access, sender: Principal, params: object) -> dict[str, Any]:
+    """Return the result of `authenticate`, sent on a connection of this principal.
 
     Raises:
         RequestError: the parameters are not valid (-32602).
     """
     try:
-        credential = read_draft_login(params)
-        if credential is None:
-            return _failed(NOT_OFFERED)
-        principal = await access.check(credential)
+        principal = await access.check(read_draft_login(params))
         if principal.name != sender.name:
             raise CredentialRefused("another_principal")
     except CredentialRefused as refused:
         _log.info("a login of %s was refused: %s", sender.name, refused.reason)
-        return _failed(REFUSED)
+        return {"success": False, "error": REFUSED}
     result: dict[str, Any] = {"success": True}
     if principal.expires_at is not None and principal.expires_at <= clock.SECONDS_MAX:
         result["expiresAt"] = clock.timestamp_of(principal.expires_at, "seconds")
-    return DraftLogin(principal, result)
+    return result
 
 
-def _failed(reason: str) -> DraftLogin:
-    return DraftLogin(None, {"success": False, "error": reason})
-
-
-__all__ = ["DraftLogin", "authenticate"]
+__all__ = ["REFUSED", "authenticate"]

@@ -132,9 +132,12 @@ _MEMBERS: Final[Mapping[str, tuple[Kind, tuple[str, ...]]]] = {
     "oauth2": ("oauth2", ("accessToken", "access_token", "token", "bearerToken")),
 }
 
+LOGIN_METHODS: Final = frozenset(_MEMBERS)
+"""The methods of the draft that a gateway offers; `custom` has no meaning for it."""
 
-def read_draft_login(params: object) -> Credential | None:
-    """Return what `authenticate` of the draft proves; None for a method that is not offered.
+
+def read_draft_login(params: object) -> Credential:
+    """Return what `authenticate` of the draft proves.
 
     Raises:
         RequestError: the parameters are not valid (-32602).
@@ -147,8 +150,8 @@ def read_draft_login(params: object) -> Credential | None:
         raise RequestError.invalid_params("must be a text", "$.method")
     if not isinstance(credentials, Mapping):
         raise RequestError.invalid_params("must be an object", "$.credentials")
-    if method not in _MEMBERS:
-        return None
+    if method not in LOGIN_METHODS:
+        raise RequestError.invalid_params("must be api_key or oauth2", "$.method")
     kind, names = _MEMBERS[method]
     given = [credentials[name] for name in names if name in credentials]
     if len(given) != 1 or not isinstance(given[0], str):
@@ -168,6 +171,7 @@ def _checked(secret: Any) -> str:
 
 
 __all__ = [
+    "LOGIN_METHODS",
     "Credential",
     "CredentialRefused",
     "Reason",

@@ -19,12 +19,13 @@ _OF_SESSIONS: Final = ("agentCapabilities", "sessionCapabilities")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionMethods:
-    """One version: the ways to open, close and delete a session."""
+    """One version: the ways to open, close, delete and fork a session."""
 
     # The best one first: it opens a session without sending its history, if there is a choice.
     reopening: tuple[tuple[str, Path], ...]
     closing: Path
     deleting: Path
+    forking: Path
 
     def way_back(self, initialized: Mapping[str, Any]) -> str | None:
         """Return the method that opens a session again, if the agent has one."""
@@ -39,11 +40,13 @@ VERSIONS: Final[Mapping[Version, VersionMethods]] = {
         ),
         closing=(*_OF_SESSIONS, "close"),
         deleting=(*_OF_SESSIONS, "delete"),
+        forking=(*_OF_SESSIONS, "fork"),
     ),
     "v2": VersionMethods(
         reopening=(("session/resume", ()),),
         closing=(),
         deleting=("capabilities", "session", "delete"),
+        forking=("capabilities", "session", "fork"),
     ),
 }
 

@@ -1,14 +1,26 @@
-"""What a client may not name when it opens a session: programs and folders of this machine."""
+"""What a client may not ask of an agent that others use too.
+
+Programs and folders of this machine, when it opens a session; and other accounts for the agent.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from accord.errors import RequestFailed
+from accord.gateway.access.principal import Principal
 from accord.gateway.configuration.agent_settings import AgentSettings
-from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.jsonrpc.error_codes import INVALID_PARAMS, PERMISSION_DENIED
+
+ACCOUNT_METHODS: Final = frozenset(
+    {
+        *("authenticate", "logout", "auth/login", "auth/logout"),
+        *("providers/set", "providers/disable"),
+    }
+)
+"""What changes the account that an agent works with, in each version."""
 
 
 def refuse_programs(settings: AgentSettings, method: str, params: dict[str, Any]) -> None:
@@ -48,6 +60,23 @@ def refuse_folders(settings: AgentSettings, method: str, params: dict[str, Any])
             said = f"sessions of this agent are in {settings.root}; {folder} is outside"
             data = {"reason": "outside_root", "root": str(settings.root)}
             raise RequestFailed(method, INVALID_PARAMS, said, data)
+
+
+def refuse_account_change(settings: AgentSettings, rights: Principal, method: str) -> None:
+    """Refuse a login, a logout or another provider that would count for other users too.
+
+    Raises:
+        RequestFailed: the agent's account is shared, and an admin of the agent is needed.
+    """
+    role = rights.role_for(settings.name)
+    if method not in ACCOUNT_METHODS or settings.accounts == "separate" or role == "admin":
+        return
+    said = (
+        f"{method} would change the account of {settings.name} for everybody who uses it here;"
+        " ask an admin of the agent"
+    )
+    data = {"reason": "role", "role": role, "needed": "admin"}
+    raise RequestFailed(method, PERMISSION_DENIED, said, data)
 
 
 def _program_of(server: dict[str, Any]) -> tuple[list[str], dict[str, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, Protocol
 
 import anyio
@@ -19,6 +20,7 @@ from accord.gateway.access.limits import LimitReached, Usage
 from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import AgentProcess, Answer, Version, session_named
 from accord.gateway.agents.hosted_agent import HostedAgent
+from accord.gateway.clients.allowed_params import refuse_account_change
 from accord.gateway.clients.capabilities import ClientAbilities, with_gateway
 from accord.gateway.clients.event_messages import shown, told
 from accord.gateway.clients.people_requests import PeopleRequests
@@ -33,6 +35,7 @@ from accord.gateway.sessions.people.roles import refusal, role_needed
 from accord.gateway.sessions.requests.client_requests import ClientRequest
 from accord.gateway.sessions.session_facts import SessionFacts, role_in
 from accord.gateway.sessions.session_registry import SessionRegistry
+from accord.gateway.spans.interface import NO_SPAN, NO_SPANS, Span, Spans, below
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
@@ -45,15 +48,20 @@ from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.schema.codec import encode, to_python
 from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
+from accord.schema.v1 import methods as v1
+from accord.schema.v2 import methods as v2
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 
 _log = logger("accord.gateway")
 
 
-BEGINNINGS: Final = frozenset({"session/new", "session/prompt"})
+BEGINNINGS: Final = frozenset({"session/new", "session/fork", "session/prompt"})
 """What begins something new, for which a gateway that shuts down has no time."""
 
 DRAIN_RETRY_SECONDS: Final = 5.0
+
+METHODS: Final = frozenset({*v1.AGENT_METHODS, *v2.AGENT_METHODS})
+"""The names that spans may have."""
 
 
 class Gateway(Sessions, Protocol):
@@ -65,6 +73,13 @@ class Gateway(Sessions, Protocol):
     usage: Usage
     sessions: SessionRegistry
     files: FileIndexes
+    spans: Spans
+
+    async def find_invited(
+        self, session_id: str, principal: Principal, code: str
+    ) -> HostedSession | None:
+        """Return a session that somebody may see, or join with a code."""
+        ...
 
     def process_for(self, client: Any) -> Awaitable[AgentProcess]:
         """Return a process for what is about no session."""
@@ -98,13 +113,16 @@ class ClientConnection:
         self.token = secrets.token_hex(8)
         """Tells the prompts of this connection from others in the log."""
         self.over = anyio.Event()
+        self._span = NO_SPAN
+        # The requests that have no answer yet.
+        self._spans: dict[OpenRequest, Span] = {}
         self._following: dict[str, tuple[HostedSession, Attachment]] = {}
         self._gateway = gateway
         self._outbox = Outbox()
         self._hop = Hop("the client", transport, self, gateway.tasks, self._outbox)
         self._abilities = ClientAbilities(version, {})
         requests = SessionRequests(self, gateway)
-        people = PeopleRequests(self, requests, gateway.sessions)
+        people = PeopleRequests(self, requests, gateway)
         workspace = WorkspaceRequests(self, requests, gateway.files)
         self._replies: dict[str, Reply] = {
             **requests.replies(),
@@ -114,6 +132,8 @@ class ClientConnection:
 
     async def serve(self) -> None:
         """Serve the client until it goes."""
+        about = {"accord.agent": self.agent.name}
+        self._span = self._gateway.spans.begin("connection", about)
         await self._hop.transport.start(self._hop, self._gateway.tasks)
         try:
             await self.over.wait()
@@ -128,10 +148,9 @@ class ClientConnection:
         for session, attachment in following.values():
             session.detach(attachment)
         process, self.process = self.process, None
-        if process is not None:
-            process.client = None
-            if not process.sessions:
-                await process.aclose()
+        if process is not None and not process.sessions:
+            await process.aclose()
+        self._span.end()
 
     # ---- the follower of sessions
 
@@ -214,11 +233,17 @@ class ClientConnection:
         if not call_id:
             return None
 
-        def take_back() -> None:
-            if call_id in self._hop.calls:
-                self._hop.notify(CANCEL_REQUEST, encode({"requestId": call_id}))
+        return partial(self._take_back, call_id)
 
-        return take_back
+    def ask_alone(
+        self, method: str, params: bytes, told: Callable[[Answer], None]
+    ) -> Callable[[], None]:
+        """Ask the client something that nobody else is asked; its end is an answer too."""
+        return partial(self._take_back, self._hop.call(method, params, Answer(told)))
+
+    def _take_back(self, call_id: int) -> None:
+        if call_id in self._hop.calls:
+            self._hop.notify(CANCEL_REQUEST, encode({"requestId": call_id}))
 
     def disconnect(self, why: str) -> None:
         """End the connection: the client cannot be sent what it has missed."""
@@ -258,6 +283,7 @@ class ClientConnection:
     def requested(self, request: OpenRequest, params: Raw) -> None:
         """Check a request of the client and pass it to what answers it."""
         method = request.method
+        span = self._begin_span(request, params)
         try:
             self._gateway.usage.admit(self.principal, memoryview(params).nbytes)
         except LimitReached as reached:
@@ -274,11 +300,16 @@ class ClientConnection:
             data = {"reason": "shutting_down", "retryAfter": DRAIN_RETRY_SECONDS}
             request.refuse(INTERNAL_ERROR, "the gateway is shutting down", encode(data))
             return
+        try:
+            refuse_account_change(self.agent.settings, self.rights, method)
+        except RequestFailed as refused:
+            request.refuse(refused.code, refused.message, encode(refused.data))
+            return
         reply = self._replies.get(method)
         session_id = session_named(params)
         if reply is None and session_id is None:
             reply = self._connection_request
-        kept = Raw(bytes(memoryview(params)))
+        kept = below(span, Raw(bytes(memoryview(params))))
         if reply is not None:
             self._gateway.tasks.start_soon(self._reply, reply, request, kept, name=method)
         elif session_id is not None:
@@ -297,13 +328,34 @@ class ClientConnection:
         else:
             session.forward(self, request, params)
 
+    def _begin_span(self, request: OpenRequest, params: Raw) -> Span:
+        """Begin the span of a request; it ends with the answer."""
+        if self._gateway.spans is NO_SPANS:
+            return NO_SPAN
+        about = {"accord.agent": self.agent.name}
+        session_id = session_named(params)
+        # Names that somebody makes up are in no span: there is no end of them.
+        if session_id is not None and self.attachment(session_id) is not None:
+            about["accord.session"] = session_id
+        is_known = request.method in METHODS or request.method in self._replies
+        name = request.method if is_known else "other"
+        span = self._gateway.spans.begin(name, about, params=params, parent=self._span)
+        self._spans[request] = span
+        return span
+
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
         """Take a request back; what a client that is gone has asked goes on."""
+        if params is NO_PARAMS:
+            self._spans.pop(request, NO_SPAN).end("client_gone", failed=True)
         if params is not NO_PARAMS and isinstance(request.run, ClientRequest):
             request.run.take_back()
 
     def answered(self, request: OpenRequest) -> None:
-        """Nothing to do: the session keeps its own list."""
+        """End the request's span: the session keeps its own list."""
+        code = request.error_code
+        self._spans.pop(request, NO_SPAN).end(
+            None if code is None else f"error {code}", failed=code is not None
+        )
 
     def gone(self, hop: Hop, why: Ended) -> None:
         """The client is gone."""

@@ -34,7 +34,20 @@ PRESENCE: Final = "_accord.session/presence"
 
 
 class Sessions(Protocol):
-    """Finds sessions also for those who have a code for them, and stores who may do what."""
+    """Stores who may do what."""
+
+    async def store(self, session: HostedSession) -> None:
+        """Store what is known of a session now."""
+        ...
+
+
+class Gateway(Protocol):
+    """Finds sessions also for those who have a code for them."""
+
+    @property
+    def sessions(self) -> Sessions:
+        """What stores the sessions."""
+        ...
 
     async def find_invited(
         self, session_id: str, principal: Principal, code: str
@@ -42,18 +55,14 @@ class Sessions(Protocol):
         """Return a session that somebody may see, or join with a code."""
         ...
 
-    async def store(self, session: HostedSession) -> None:
-        """Store what is known of a session now."""
-        ...
-
 
 class PeopleRequests:
     """Answers them for one client."""
 
-    def __init__(self, client: Following, requests: SessionRequests, sessions: Sessions) -> None:
+    def __init__(self, client: Following, requests: SessionRequests, gateway: Gateway) -> None:
         self._client = client
         self._requests = requests
-        self._sessions = sessions
+        self._gateway = gateway
 
     def replies(self) -> dict[str, Reply]:
         """Return what answers each method."""
@@ -118,7 +127,7 @@ class PeopleRequests:
         if not isinstance(session_id, str) or not isinstance(code, str):
             raise RequestError.invalid_params("Expected `str`", "$.sessionId and $.code")
         client = self._client
-        session = await self._sessions.find_invited(session_id, client.rights, code)
+        session = await self._gateway.find_invited(session_id, client.rights, code)
         if session is None or session.is_over or session.facts.agent != client.agent.name:
             raise no_session(request.method, session_id)
         if has_invite(session.facts, code):
@@ -132,7 +141,7 @@ class PeopleRequests:
     async def _store(self, session: HostedSession) -> None:
         """Store a change before it is answered: one that was promised outlives a kill."""
         await session.flush()
-        await self._sessions.store(session)
+        await self._gateway.sessions.store(session)
 
     def _change(self, session: HostedSession, user: str, role: Role | None) -> None:
         try:

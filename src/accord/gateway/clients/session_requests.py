@@ -16,7 +16,7 @@ from accord.gateway.sessions.attachment import Attachment, Client
 from accord.gateway.sessions.hosted_session import HostedSession
 from accord.gateway.sessions.people.roles import require, role_needed
 from accord.gateway.sessions.session_facts import role_in
-from accord.jsonrpc.error_codes import METHOD_NOT_FOUND, PERMISSION_DENIED, RESOURCE_NOT_FOUND
+from accord.jsonrpc.error_codes import PERMISSION_DENIED, RESOURCE_NOT_FOUND
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -37,6 +37,12 @@ class Sessions(Protocol):
         self, client: Any, method: str, params: dict[str, Any]
     ) -> tuple[HostedSession, Raw]:
         """Open a session in a process of the agent; return it and what the agent answered."""
+        ...
+
+    async def fork_session(
+        self, client: Any, source: HostedSession, params: dict[str, Any]
+    ) -> tuple[HostedSession, Raw]:
+        """Branch off a session; return the new one and what the agent answered."""
         ...
 
     async def list_sessions(self, client: Any, params: dict[str, Any]) -> Any:
@@ -94,31 +100,42 @@ class SessionRequests:
 
     async def new(self, request: OpenRequest, params: Raw) -> None:
         """Open a session, whose owner the client is."""
-        client = self._client
         read = object_of(params)
+        self._may_start(request.method, read)
+        session, result = await self._sessions.new_session(self._client, request.method, read)
+        self._opened(request, session, result, cursor=0)
+
+    def _may_start(self, method: str, params: dict[str, Any]) -> None:
+        client = self._client
         if not includes(client.rights.role_for(client.agent.name), "editor"):
             said = f"you may follow sessions of {client.agent.name}, but not start any"
             data = {"reason": "role", "role": "viewer", "needed": "editor"}
-            raise RequestFailed(request.method, PERMISSION_DENIED, said, data)
-        refuse_programs(client.agent.settings, request.method, read)
-        refuse_folders(client.agent.settings, request.method, read)
-        session, result = await self._sessions.new_session(client, request.method, read)
+            raise RequestFailed(method, PERMISSION_DENIED, said, data)
+        refuse_programs(client.agent.settings, method, params)
+        refuse_folders(client.agent.settings, method, params)
+
+    def _opened(
+        self, request: OpenRequest, session: HostedSession, result: Raw, *, cursor: int
+    ) -> None:
+        """Let the owner follow a new session, and answer."""
+        client = self._client
         if client.is_gone:
             # Nobody follows it yet; its owner may come back for it.
             session.turn_over()
             return
         if session.facts.agent_session_id != session.session_id:
             result = Raw(encode({**to_python(result), "sessionId": session.session_id}))
-        attachment = client.follow(session, "admin", cursor=0)
-        attachment.after(0, partial(request.answer, result), must=True)
+        attachment = client.follow(session, "admin", cursor=cursor)
+        attachment.after(cursor, partial(request.answer, result), must=True)
 
     async def fork(self, request: OpenRequest, params: Raw) -> None:
-        """Refuse to branch off a session: the gateway has no log of the new one."""
-        session, _ = await self.find(request, params)
-        said = "the gateway cannot fork sessions yet; start a new one"
-        raise RequestFailed(
-            request.method, METHOD_NOT_FOUND, said, {"sessionId": session.session_id}
-        )
+        """Branch off a session: the fork has its history, and belongs to the client alone."""
+        source, read = await self.find(request, params)
+        require(self._client.role_in(source.facts), request.method)
+        self._may_start(request.method, read)
+        session, result = await self._sessions.fork_session(self._client, source, read)
+        # The client knows the history that it has forked.
+        self._opened(request, session, result, cursor=session.inherited)
 
     async def find(self, request: OpenRequest, params: Raw) -> tuple[HostedSession, Any]:
         """Return the session that params name, and the params.

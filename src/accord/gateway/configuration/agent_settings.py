@@ -13,6 +13,7 @@ from typing import Final, Literal, get_args
 from accord.configuration.toml_table import Table
 
 ProcessPer = Literal["session", "connection"]
+Accounts = Literal["shared", "separate"]
 
 ICON_SCHEMES: Final = ("https://", "data:image/")
 ANY_SERVER: Final = "*"
@@ -53,6 +54,7 @@ class AgentSettings:
 
     With `workspace` they may read and write files of those folders themselves, with the rights of
     the gateway: an agent may have no tool for that, or be in a sandbox.
+    `accounts` says whether a login in one process of the agent counts for all of its users.
     """
 
     name: str
@@ -64,6 +66,7 @@ class AgentSettings:
     description: str | None = None
     icon: str | None = None
     process: ProcessPer = "session"
+    accounts: Accounts = "shared"
     sandbox: SandboxSettings | None = None
     stdio_mcp: StdioMcpRule = field(default_factory=StdioMcpRule)
     workspace: bool = False
@@ -94,6 +97,7 @@ def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
     if icon is not None and not icon.startswith(ICON_SCHEMES):
         raise table.wrong("icon", f"must begin with {' or '.join(ICON_SCHEMES)}")
     said = table.text("process", among=get_args(ProcessPer))
+    accounts = table.text("accounts", among=get_args(Accounts))
     return AgentSettings(
         name=name,
         command=command,
@@ -104,6 +108,7 @@ def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
         description=table.text("description"),
         icon=icon,
         process="connection" if said == "connection" else "session",
+        accounts="separate" if accounts == "separate" else "shared",
         sandbox=_sandbox(table, folder),
         stdio_mcp=_stdio_mcp(table),
         workspace=table.flag("workspace", False),
@@ -153,4 +158,11 @@ def _paths(table: Table, name: str, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / Path(one).expanduser() for one in table.one_or_more(name) or ())
 
 
-__all__ = ["AgentSettings", "ProcessPer", "SandboxSettings", "StdioMcpRule", "read_agents"]
+__all__ = [
+    "Accounts",
+    "AgentSettings",
+    "ProcessPer",
+    "SandboxSettings",
+    "StdioMcpRule",
+    "read_agents",
+]

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import anyio
 
 from accord.errors import AccordError
-from accord.gateway.agents.agent_process import Answer
+from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role
 from accord.gateway.sessions.log_events import Event
 from accord.gateway.sessions.session_facts import SessionFacts
@@ -61,6 +61,21 @@ class Client(Protocol):
         self, method: str, params: bytes, told: Callable[[Answer], None]
     ) -> Callable[[], None] | None:
         """Ask the client something; return what takes it back, None if it cannot be asked."""
+        ...
+
+    def ask_alone(
+        self, method: str, params: bytes, told: Callable[[Answer], None]
+    ) -> Callable[[], None]:
+        """Ask the client something that nobody else is asked; its end is an answer too."""
+        ...
+
+    @property
+    def process(self) -> AgentProcess | None:
+        """The process that the connection has started, unless a session has it."""
+        ...
+
+    def send(self, frame: bytes) -> None:
+        """Write a whole message to the client."""
         ...
 
     def extension(self, method: str, params: dict[str, Any], *, droppable: bool = False) -> None:

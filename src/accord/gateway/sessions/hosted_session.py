@@ -9,10 +9,11 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, ConnectionLost
@@ -30,6 +31,7 @@ from accord.gateway.sessions.session_past import PastLog, SessionPast
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.turns import Turns
+from accord.gateway.spans.interface import Span, Spans
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_SESSION_STATE
 from accord.machine.redacted_logs import logger, place_of
 from accord.proxy.hop import OpenRequest
@@ -52,6 +54,7 @@ class Host(Protocol):
     """What a session needs of the gateway."""
 
     tasks: TaskGroup
+    spans: Spans
 
     async def revive(self, session: HostedSession) -> AgentProcess:
         """Start a process for a session and open the session there.
@@ -106,6 +109,8 @@ class HostedSession:
         )
         self.past = SessionPast(facts.session_id, log, host.tasks, seq=past_seq, grown=log_bytes)
         self._numbered = last_seq
+        self.inherited = 0
+        """The last event of the history that a new session began with."""
         # What is answered once the session is over.
         self._over_answer = Answer()
         self._reviving: list[tuple[Callable[[], None], Callable[[Answer], None]]] = []
@@ -120,8 +125,10 @@ class HostedSession:
             removed=partial(self.leave, reason="removed"),
         )
         self.requests = ClientRequests(self.people.attachment_of)
-        self.turns = Turns(facts, self, self._put, self.requests)
-        self.shared = SharedRequests(self._put, lambda: list(self.attachments), host.tasks)
+        self.turns = Turns(facts, self, self._put, self.requests, host.spans)
+        self.shared = SharedRequests(
+            self._put, lambda: list(self.attachments), host.tasks, self._begin_span
+        )
         self.of_primary = PrimaryRequests(facts.session_id)
 
     @property
@@ -161,6 +168,12 @@ class HostedSession:
         """Wait until everything is in the log."""
         await self._writer.flush()
 
+    def begin_with(self, events: Iterable[tuple[str, bytes]]) -> None:
+        """Put the history of a fork into the new log."""
+        for kind, body in events:
+            self._put(kind, body)
+        self.inherited = self._numbered
+
     def _put(self, kind: str, body: bytes, then: Callable[[int], None] | None = None, /) -> None:
         self._numbered += 1
         self._writer.put(kind, body, then)
@@ -188,6 +201,11 @@ class HostedSession:
                 self.process.pause()
             else:
                 self.process.resume()
+
+    def _begin_span(self, method: str, params: bytes) -> Span:
+        """Begin the span of a question of the agent, below the turn that runs."""
+        about = {"accord.agent": self.facts.agent, "accord.session": self.session_id}
+        return self._host.spans.begin(method, about, params=params, parent=self.turns.span)
 
     # ---- people
 
@@ -336,6 +354,27 @@ class HostedSession:
             self._reviving.append((then, failed))
             if len(self._reviving) == 1:
                 self._host.tasks.start_soon(self._revive, name="revive")
+
+    async def running(self) -> AgentProcess:
+        """Bring the session back into a process, and return that.
+
+        Raises:
+            RequestFailed: the agent cannot continue the session.
+        """
+        done = anyio.Event()
+        failures: list[Answer] = []
+
+        def failed(answer: Answer) -> None:
+            failures.append(answer)
+            done.set()
+
+        self.when_running(done.set, failed)
+        await done.wait()
+        for answer in failures:
+            await answer.wait("session/load")
+        if self.process is None:
+            raise ConnectionLost("the agent ended as soon as the session was open again")
+        return self.process
 
     async def _revive(self) -> None:
         error: Exception | None = None

@@ -22,6 +22,7 @@ from accord.gateway.sessions.log_events import ANSWER, PROMPT, Put, body_of
 from accord.gateway.sessions.requests.client_requests import ClientRequest, ClientRequests
 from accord.gateway.sessions.session_facts import SessionFacts
 from accord.gateway.sessions.session_versions import VERSIONS
+from accord.gateway.spans.interface import NO_SPAN, NO_SPANS, Span, Spans, meta_of
 from accord.jsonrpc.error_codes import INVALID_PARAMS, INVALID_REQUEST, PERMISSION_DENIED
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode, to_python
@@ -79,10 +80,18 @@ class Turns:
     """Guards: each prompt is in one place: waiting, on its way through the log, or sent."""
 
     def __init__(
-        self, facts: SessionFacts, host: TurnHost, put: Put, requests: ClientRequests
+        self,
+        facts: SessionFacts,
+        host: TurnHost,
+        put: Put,
+        requests: ClientRequests,
+        spans: Spans = NO_SPANS,
     ) -> None:
         self.state: dict[str, Any] | None = None
         """The last state that the agent reported, if it reports any."""
+        self.span: Span = NO_SPAN
+        """The span of the turn that runs."""
+        self._spans = spans
         self._facts = facts
         self._host = host
         self._put = put
@@ -204,12 +213,16 @@ class Turns:
             self._host.changed()
         if not self._version.answer_ends_turn:
             self._unrepeated.append(prompt)
-        meta = prompt.params.get("_meta")
+        meta = meta_of(prompt.params)
+        if self.span is NO_SPAN:
+            about = {"accord.agent": self._facts.agent, "accord.session": self._facts.session_id}
+            self.span = self._spans.begin("turn", about, params=encode({"_meta": meta}))
         params = {
             **prompt.params,
             "sessionId": self._facts.agent_session_id,
             "_meta": {
-                **(meta if isinstance(meta, dict) else {}),
+                **meta,
+                **self.span.keys,
                 AUTHOR_META: author_of(prompt.client),
             },
         }
@@ -232,6 +245,8 @@ class Turns:
             self._requests.answer_behind(seq, prompt.client_request, answer)
 
         self._put(ANSWER, body, logged)
+        if self._version.answer_ends_turn:
+            self._end_span(failed=answer.error is not None)
         if self._version.answer_ends_turn or answer.error is not None or self._was_idle:
             self._over()
         self.send_next()
@@ -261,12 +276,18 @@ class Turns:
         if self.is_open or self.is_running:
             return
         self._idle.set()
+        self._end_span()
         if self._facts.turn_open:
             self._facts.turn_open = False
             self._host.changed()
         self._host.turn_over()
 
+    def _end_span(self, outcome: str | None = None, *, failed: bool = False) -> None:
+        span, self.span = self.span, NO_SPAN
+        span.end(outcome, failed=failed)
+
     def _lost(self, reason: str) -> None:
+        self._end_span("interrupted", failed=True)
         if not self._is_lost:
             self._is_lost = True
             self._host.interrupted(f"{reason}. The turn was interrupted.")
@@ -287,6 +308,7 @@ class Turns:
             prompt.is_cancelled = True
             self._requests.answer(prompt.client_request, self._version.cancelled())
         self._waiting.clear()
+        self._end_span("cancelled")
 
 
 def _as_json(answer: Answer) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import pytest
 
 from accord.gateway.sessions.people.invites import INVITES_MAX, has_invite, make_invite, use_invite
@@ -82,3 +83,40 @@ async def test_an_invitation_that_makes_no_sense_is_refused(more: Any) -> None:
         session_id = await ann.new()
         asked = {"sessionId": session_id, "role": "viewer", **more}
         assert (await ann.call("_accord.session/invite", asked))["error"]["code"] == -32602
+
+
+@pytest.mark.anyio
+async def test_r2_an_invitation_outlives_the_process_and_brings_the_session_back() -> None:
+    """Issue 17: a session that is parked, and one that is on its way out."""
+    async with scripted(grace_seconds=0.0) as one:
+        ann = await one.person("ann")
+        session_id = await ann.new()
+        request = ann.prompt(session_id, "hello")
+        agent = one.agent_wire
+        agent.answer((await agent.hears("session/prompt"))["id"], {"stopReason": "end_turn"})
+        await ann.answer_to(request)
+        codes = []
+        for _ in range(2):
+            asked = {"sessionId": session_id, "role": "editor"}
+            codes.append((await ann.call("_accord.session/invite", asked))["result"]["code"])
+        eve, cem = await one.person("eve"), await one.person("cem")
+        # While it leaves, and afterwards: who joins finds it whole.
+        await ann.wire.transport.aclose()
+        while session_id not in one.gateway.idle_sessions._leaving:
+            await anyio.lowlevel.checkpoint()
+        for person, code in zip((eve, cem), codes, strict=True):
+            joined = await person.call(JOIN, {"sessionId": session_id, "code": code})
+            assert joined["result"]["you"]["role"] == "editor"
+            assert one.gateway.sessions.live[session_id].facts.members[person_name(joined)]
+        assert "result" in await eve.load(session_id)
+        assert "hello" in eve.texts()
+        request = eve.prompt(session_id, "again")
+        agent, prompt = await one.hears("session/prompt")
+        agent.answer(prompt["id"], {"stopReason": "end_turn"})
+        assert "result" in await eve.answer_to(request)
+
+
+def person_name(joined: Any) -> str:
+    """Who somebody is, in the answer to a join."""
+    name: str = joined["result"]["you"]["user"]
+    return name

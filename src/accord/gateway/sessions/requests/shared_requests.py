@@ -20,6 +20,7 @@ from accord.gateway.agents.agent_process import Answer
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.log_events import REQUEST, SETTLED, Put, body_of
+from accord.gateway.spans.interface import NO_SPAN, Span
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED, TIMED_OUT
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import Invalid, encode, to_python
@@ -46,6 +47,7 @@ class SharedRequest:
     method: str
     params: bytes
     asked: dict[Attachment, Callable[[], None]] = field(default_factory=dict)
+    span: Span = NO_SPAN
     waiting: anyio.CancelScope | None = None
 
 
@@ -53,11 +55,16 @@ class SharedRequests:
     """The open requests of one session, by the numbers of their events."""
 
     def __init__(
-        self, put: Put, attachments: Callable[[], list[Attachment]], tasks: TaskGroup
+        self,
+        put: Put,
+        attachments: Callable[[], list[Attachment]],
+        tasks: TaskGroup,
+        begin_span: Callable[[str, bytes], Span],
     ) -> None:
         self._put = put
         self._attachments = attachments
         self._tasks = tasks
+        self._begin_span = begin_span
         self.open: dict[int, SharedRequest] = {}
 
     def ask(self, request: OpenRequest, params: Raw) -> None:
@@ -70,6 +77,7 @@ class SharedRequests:
             if not request.is_open:
                 return
             self.open[key] = shared
+            shared.span = self._begin_span(shared.method, raw)
             for attachment in self._attachments():
                 attachment.after(key, partial(self._offer, attachment, key))
             self._wait_if_unasked(key)
@@ -158,6 +166,7 @@ class SharedRequests:
     def _settle(self, key: int, by: str, outcome: str, answer: Callable[[], None]) -> None:
         shared = self.open.pop(key)
         _stop_waiting(shared)
+        shared.span.end(outcome, failed=outcome == "failed")
         asked, shared.asked = shared.asked, {}
         for take_back in asked.values():
             take_back()
