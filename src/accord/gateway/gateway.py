@@ -372,10 +372,8 @@ class Gateway:
         try:
             asked = {**params, "sessionId": source.facts.agent_session_id}
             answer = await process.call("session/fork", encode(asked))
-            until = source.last_put
-            await source.flush()
-            past = await source.past.snapshot(until)
-            opening = Opening("session/fork", params, answer, past.events, source.facts.unused)
+            past = await source.history()
+            opening = Opening("session/fork", params, answer, past, source.facts.unused)
             session, result = await self._opened(client, opening, process, held)
         except BaseException:
             held.release()

@@ -21,13 +21,14 @@ from accord.gateway.agents.agent_process import AgentProcess, Answer
 from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.engine.engine_errors import EngineError, Gap
 from accord.gateway.sessions.attachment import Attachment, Client
+from accord.gateway.sessions.compaction import Compactor
 from accord.gateway.sessions.log_events import ANSWER, NOTIFICATION, REMARK, UPDATE, Event, body_of
 from accord.gateway.sessions.people.session_people import ROLE_OF_PRIMARY, People
 from accord.gateway.sessions.requests.client_requests import ClientRequests, failure
 from accord.gateway.sessions.requests.primary_requests import PrimaryRequests, services_in
 from accord.gateway.sessions.requests.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.gateway.sessions.session_facts import SessionFacts
-from accord.gateway.sessions.session_past import PastLog, SessionPast
+from accord.gateway.sessions.session_past import EVENTS_PER_READ, PastLog, SessionPast
 from accord.gateway.sessions.session_versions import VERSIONS, request_cancelled
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.turns import Turns
@@ -163,6 +164,25 @@ class HostedSession:
                 if seq >= self.past.seq:
                     raise
         return await self.past.read_after(seq, limit)
+
+    async def history(self) -> Sequence[Event]:
+        """Return all that was put so far, with as few events as possible."""
+        until = self.last_put
+        await self.flush()
+        while True:
+            compactor, events, seq = Compactor(), list[Event](), 0
+            try:
+                while seq < until:
+                    page = await self.read_after(seq, EVENTS_PER_READ)
+                    page = [event for event in page if event.seq <= until]
+                    if not page:
+                        break
+                    events += compactor.take(page)
+                    seq = page[-1].seq
+            except Gap:
+                # The events at this place were joined meanwhile.
+                continue
+            return [*events, *compactor.rest()]
 
     async def flush(self) -> None:
         """Wait until everything is in the log."""
