@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,8 +109,8 @@ def with_url(words: list[str], url: str) -> list[str]:
 
 def test_every_command_that_takes_an_agent_is_tested_with_a_url() -> None:
     """Issue 16: each of them takes a URL."""
-    # `accord serve` has a test of its own.
-    assert {*USES, *PIPES, "serve"} == {*STARTERS, "connect"}
+    # `accord serve` and `accord web` have tests of their own.
+    assert {*USES, *PIPES, "serve", "web"} == {*STARTERS, "connect"}
 
 
 @pytest.mark.parametrize("command", USES)
@@ -135,6 +136,32 @@ def test_a_gateway_hosts_an_agent_behind_a_url(url: str, with_token: Home) -> No
     with serve_process(command=command, env=env, cwd=with_token.project) as gateway:
         with_token.env["AGENT_TOKEN"] = "token-of-the-gateway"
         ended = with_token.accord(*with_url(["run", "hello", "--agent", URL], gateway.url))
+    assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
+
+
+def test_a_page_shows_an_agent_behind_a_url(url: str, with_token: Home) -> None:
+    """Issue 16: as the agent of `accord web`."""
+    command = [
+        *(sys.executable, "-m", "accord", "web", "--no-browser", "--port", "0"),
+        *("--data", str(with_token.state / "gateway"), "--", url, "--token-env", "AGENT_TOKEN"),
+    ]
+    place = with_token.project
+    with subprocess.Popen(
+        command, env=with_token.env, cwd=place, stdout=subprocess.PIPE, text=True
+    ) as page:
+        try:
+            assert page.stdout is not None
+            origin, _, token = page.stdout.readline().strip().partition("/#token=")
+            headers = {"authorization": f"Bearer {token}"}
+            known = f"{origin}/.well-known/acp-agents.json"
+            asked = urllib.request.Request(known, headers=headers)
+            with urllib.request.urlopen(asked, timeout=HANG_SECONDS) as answer:
+                (agent,) = json.load(answer)["agents"]
+            with_token.env["AGENT_TOKEN"] = token
+            words = with_url(["run", "hello", "--agent", URL], origin + agent["path"])
+            ended = with_token.accord(*words)
+        finally:
+            page.terminate()
     assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
 
 

@@ -225,6 +225,23 @@ def _serve(opened: Opened) -> None:
             assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
 
 
+def _web(opened: Opened) -> None:
+    """The page's server, started in the project, and a session with the agent behind it."""
+    command = [str(SCRIPT), "web", "--no-browser", "--port", "0"]
+    place = opened.home.project
+    with subprocess.Popen(
+        command, cwd=place, env=opened.env, stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            origin, _, token = server.stdout.readline().strip().partition("/#token=")
+            opened.env["PAGE_TOKEN"] = token
+            url = f"{origin}/agents/built-in/acp"
+            opened.finds("run", PROMPT, "--agent", url, "--token-env", "PAGE_TOKEN")
+        finally:
+            server.terminate()
+
+
 CASES: dict[str, Callable[[Opened], None]] = {
     "chat": _chat,
     "agent": _agent,
@@ -241,6 +258,7 @@ CASES: dict[str, Callable[[Opened], None]] = {
     "login": _login,
     "serve": _serve,
     "connect": _serve,
+    "web": _web,
 }
 
 

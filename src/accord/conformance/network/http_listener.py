@@ -82,6 +82,8 @@ class HttpListener:
     path: str = "/acp"
     seen: list[Seen] = field(default_factory=list)
     connections: dict[str, ServedHttp] = field(default_factory=dict)
+    # The ids of all connections, also of those that have ended.
+    given_ids: set[str] = field(default_factory=set[str])
     binary_frames: list[bytes] = field(default_factory=list)
 
     async def serve(self, stream: ByteStream) -> None:
@@ -171,6 +173,7 @@ class HttpListener:
             return Response(503, b"Too many connections")
         connection = ServedHttp(token_hex(16))
         self.connections[connection.id] = connection
+        self.given_ids.add(connection.id)
         self.connected(connection)
         answer = await connection.initialize(seen.body, message["id"])
         if answer is None:

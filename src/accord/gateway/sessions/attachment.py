@@ -93,6 +93,8 @@ class Client(Protocol):
 class Reader(Protocol):
     """The log that an attachment follows."""
 
+    written_bytes: int
+
     @property
     def last_seq(self) -> int:
         """The number of the last event."""
@@ -127,6 +129,8 @@ class Attachment:
         self.session_id = session_id
         self.role: Role = role
         self.cursor = cursor
+        # How much had been written when the client was last sent something.
+        self.moved_at = reader.written_bytes
         self.history_until = history_until
         self.is_over = False
         # What its user does, as far as the client says it.
@@ -201,6 +205,7 @@ class Attachment:
                 return
             self.client.show(self, event)
             self.cursor = event.seq
+            self.moved_at = self._reader.written_bytes
             self._do_due()
 
     def _do_due(self) -> None:

@@ -110,6 +110,8 @@ class HostedSession:
         )
         self.past = SessionPast(facts.session_id, log, host.tasks, seq=past_seq, grown=log_bytes)
         self._numbered = last_seq
+        # Since the gateway has this session in memory.
+        self.written_bytes = 0
         self.inherited = 0
         """The last event of the history that a new session began with."""
         # What is answered once the session is over.
@@ -202,11 +204,17 @@ class HostedSession:
         for attachment in list(self.attachments):
             attachment.pass_on(events)
         size = sum(len(event.body) for event in events)
+        self.written_bytes += size
         self.past.grew(size, self.last_seq, self._read_seq)
 
-    def _read_seq(self) -> int:
-        """The number up to which every client has been sent everything."""
-        return min((one.cursor for one in self.attachments), default=self.last_seq)
+    def _read_seq(self, still_bytes: int | None) -> int:
+        """The number up to which clients have been sent everything: all, or those that move."""
+        cursors = [
+            one.cursor
+            for one in self.attachments
+            if still_bytes is None or self.written_bytes - one.moved_at <= still_bytes
+        ]
+        return min(cursors, default=self.last_seq)
 
     def _failed(self, error: Exception) -> None:
         _log.error("the log of session %s cannot be written: %s", self.session_id, error)

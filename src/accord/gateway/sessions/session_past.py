@@ -30,7 +30,12 @@ _log = logger("accord.gateway")
 LOG_BYTES: Final = 8 * 1024 * 1024
 """How far a log grows before it is compacted."""
 LOG_BYTES_MAX: Final = 64 * 1024 * 1024
-"""How far it grows while somebody reads slowly; then the reader has to begin again."""
+"""How far it grows while somebody reads nothing; then the reader has to begin again.
+
+Twice as far while somebody reads slowly.
+"""
+STILL_BYTES: Final = 2 * LOG_BYTES
+"""Who was sent nothing while so much was written does not read."""
 PART_LOG_BYTES: Final = 2 * 1024 * 1024
 """How much of a log becomes one part: it is in memory several times while it is compacted."""
 PAST_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -105,13 +110,19 @@ class SessionPast:
         # Kept while somebody reads it.
         self._kept: PastEvents | None = None
 
-    def grew(self, size: int, last_seq: int, read_seq: Callable[[], int]) -> None:
-        """Take notice of new events in the log; `read_seq` is what all readers have by now."""
+    def grew(self, size: int, last_seq: int, read_seq: Callable[[int | None], int]) -> None:
+        """Take notice of new events in the log.
+
+        `read_seq` is what all readers have by now, or all that were sent something while so much
+        was written.
+        """
         self._grown += size
         if self._grown <= max(LOG_BYTES, self._grown_next) or self._is_compacting:
             return
         self._grown_next = self._grown + LOG_BYTES // 8
-        until = last_seq if self._grown > LOG_BYTES_MAX else read_seq()
+        until = read_seq(None if self._grown <= LOG_BYTES_MAX else STILL_BYTES)
+        if self._grown > 2 * LOG_BYTES_MAX:
+            until = last_seq
         if until > self.seq:
             self._is_compacting = True
             self._tasks.start_soon(self._compact, until, name="compaction")

@@ -68,9 +68,9 @@ async def names_its_connection(stage: ClientStage) -> None:
     said = "initialize names a connection, which does not exist yet"
     stage.judge.judge("TR-CLIENT-02", first.head.header(CONNECTION) is None, said, came=str(first))
     said = "a request does not name the connection that initialize was answered with"
-    # A client may begin again on another connection; names that were not given get 404.
+    # A client may begin again on another connection, and an answer may come behind its DELETE.
     for one in after_initialize(seen):
-        ok = one.head.header(CONNECTION) is not None and one.status != 404
+        ok = one.head.header(CONNECTION) in stage.listener.given_ids
         if not stage.judge.judge("TR-CLIENT-02", ok, said, came=str(one)):
             return
 
