@@ -35,7 +35,7 @@ LOG_BYTES_MAX: Final = 64 * 1024 * 1024
 Twice as far while somebody reads slowly.
 """
 STILL_BYTES: Final = 2 * LOG_BYTES
-"""Who was sent nothing while so much was written does not read."""
+"""A client that was sent nothing while so much was written does not read."""
 PART_LOG_BYTES: Final = 2 * 1024 * 1024
 """How much of a log becomes one part: it is in memory several times while it is compacted."""
 PAST_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -120,10 +120,14 @@ class SessionPast:
         if self._grown <= max(LOG_BYTES, self._grown_next) or self._is_compacting:
             return
         self._grown_next = self._grown + LOG_BYTES // 8
-        until = read_seq(None if self._grown <= LOG_BYTES_MAX else STILL_BYTES)
-        if self._grown > 2 * LOG_BYTES_MAX:
-            until = last_seq
-        if until > self.seq:
+        still_bytes = None if self._grown <= LOG_BYTES_MAX else STILL_BYTES
+        must = self._grown > 2 * LOG_BYTES_MAX
+
+        def until() -> int:
+            # Somebody may come while the log is compacted.
+            return last_seq if must else min(last_seq, read_seq(still_bytes))
+
+        if until() > self.seq:
             self._is_compacting = True
             self._tasks.start_soon(self._compact, until, name="compaction")
 
@@ -145,9 +149,9 @@ class SessionPast:
             self._kept = None
         return found
 
-    async def _compact(self, until: int) -> None:
+    async def _compact(self, until: Callable[[], int]) -> None:
         try:
-            while self.seq < until:
+            while self.seq < until():
                 await self._compact_some(until)
         except (EngineError, StoreError, ValueError) as error:
             _log.error("the log of session %s was not compacted: %s", self._session, error)
@@ -155,17 +159,20 @@ class SessionPast:
             self._is_compacting = False
             self._grown_next = self._grown + LOG_BYTES // 8
 
-    async def _compact_some(self, until: int) -> None:
+    async def _compact_some(self, until: Callable[[], int]) -> None:
         """Move the next events from the log to the snapshot."""
         compactor = Compactor()
         events: list[Event] = []
         seq, size = self.seq, 0
-        while seq < until and size < PART_LOG_BYTES:
-            page = await self._log.read_after(seq, min(EVENTS_PER_READ, until - seq))
+        while seq < (end := until()) and size < PART_LOG_BYTES:
+            page = await self._log.read_after(seq, min(EVENTS_PER_READ, end - seq))
             seq = page[-1].seq
             size += sum(len(one.body) for one in page)
             events += compactor.take(page)
         events += compactor.rest()
+        if until() < seq:
+            # Somebody reads these events now, and would stand in the middle of the part.
+            return
         if not events or events[-1].seq < seq:
             events.append(Event(seq, MARK, b"{}"))
         await self._log.extend_snapshot(seq, _written(events), PAST_BYTES_MAX)
