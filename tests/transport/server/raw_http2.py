@@ -116,7 +116,8 @@ class Http2Exchange:
     async def messages_until(self, request_id: int) -> list[Json]:
         """The messages of a stream of events, up to the answer with this id."""
         answer = b'"id":%d,"result"' % request_id
-        while answer not in b"".join(self._parts[-2:]):
+        # The rest of the answer may come in a piece of its own.
+        while b"\n\n" not in b"".join(self._parts[-5:]).partition(answer)[2]:
             await self._read()
         lines = b"".join(self._parts).split(b"\n")
         return [json.loads(line[5:]) for line in lines if line.startswith(b"data:")]
