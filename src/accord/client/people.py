@@ -107,7 +107,7 @@ class SessionPeople:
         self.primary: str | None = None
         """Whose client serves files and terminals, once the gateway has told a change."""
         self.turn: Author | None = None
-        """Who wrote the prompt that the agent works on; agents of version 2 report their state."""
+        """The author of the running prompt; agents of version 2 report their state instead."""
         self.is_over = False
         """Whether the session is closed for us."""
         self._client = client

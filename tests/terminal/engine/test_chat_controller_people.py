@@ -83,6 +83,16 @@ async def opened(controller: ChatController, options: LaunchOptions) -> Chat:
     return chat
 
 
+async def both(
+    hers: ChatController, his: ChatController, port: int, folder: Path
+) -> tuple[Chat, Chat]:
+    """Ann's chat, and that of Bob, whom she has invited as an editor."""
+    ann = await opened(hers, launch(port, "ann", folder))
+    _, invitation = split_address(await hers.invite(ann, "editor"))
+    assert invitation is not None
+    return ann, await opened(his, launch(port, "bob", folder, invitation.session_id, invitation))
+
+
 async def test_two_chats_show_who_is_here_and_who_wrote_what(tmp_path: Path) -> None:
     """Issue 17: and one's own role; a viewer is told why nothing is sent."""
     async with (
@@ -225,11 +235,7 @@ async def test_a_closed_tab_ends_the_session_for_nobody_else(tmp_path: Path) -> 
         running_controller() as hers,
         running_controller() as his,
     ):
-        ann = await opened(hers, launch(port, "ann", tmp_path))
-        _, invitation = split_address(await hers.invite(ann, "editor"))
-        assert invitation is not None
-        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
-        bob = await opened(his, options)
+        ann, bob = await both(hers, his, port, tmp_path)
         for controller, chat in ((hers, ann), (his, bob)):
             other = await controller.open_chat(like=chat)
             await until(other, ready)
@@ -239,7 +245,7 @@ async def test_a_closed_tab_ends_the_session_for_nobody_else(tmp_path: Path) -> 
                 await until(bob, lambda chat: said(chat) == ["you said hello"])
             else:
                 await controller.close_chat(chat)
-        again = await opened(hers, launch(port, "ann", tmp_path, invitation.session_id))
+        again = await opened(hers, launch(port, "ann", tmp_path, ann.session_id))
         assert said(again) == ["you said hello"]
 
 
@@ -250,11 +256,7 @@ async def test_everybody_may_leave_a_session(tmp_path: Path) -> None:
         running_controller() as hers,
         running_controller() as his,
     ):
-        ann = await opened(hers, launch(port, "ann", tmp_path))
-        _, invitation = split_address(await hers.invite(ann, "editor"))
-        assert invitation is not None
-        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
-        bob = await opened(his, options)
+        _, bob = await both(hers, his, port, tmp_path)
         await his.set_role(bob, "bob", None)
         await until(bob, lambda chat: "You were removed from this session." in remarks(chat))
 
@@ -305,11 +307,7 @@ async def test_a_prompt_says_whose_turn_it_waits_for(tmp_path: Path) -> None:
         running_controller() as hers,
         running_controller() as his,
     ):
-        ann = await opened(hers, launch(port, "ann", tmp_path))
-        _, invitation = split_address(await hers.invite(ann, "editor"))
-        assert invitation is not None
-        options = launch(port, "bob", tmp_path, invitation.session_id, invitation)
-        bob = await opened(his, options)
+        ann, bob = await both(hers, his, port, tmp_path)
         hers.send(ann, Draft("ask"))
         await until(bob, lambda chat: chat.works_alone)
         await until(ann, lambda chat: chat.needs_answer)
